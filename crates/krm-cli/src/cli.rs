@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{cfg, completion, explain, fix, function, man, yaml};
+use crate::loader::LoadOptions;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,9 +97,20 @@ pub(crate) struct Global {
     #[arg(long, global = true)]
     pub(crate) show_secrets: bool,
 
+    /// Read symlinks of packages whose targets are outside of the package
+    #[arg(long, global = true)]
+    pub(crate) follow_external_links: bool,
+
     /// Compat: accepted and ignored, as kustomize has it
     #[arg(long, global = true, hide = true)]
     pub(crate) stack_trace: bool,
+}
+
+impl Global {
+    /// How packages are read.
+    pub(crate) fn load_options(&self) -> LoadOptions {
+        LoadOptions { jobs: self.jobs, follow_external_links: self.follow_external_links }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
@@ -11,9 +11,18 @@ use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, Pack
 use krm_yaml::{File, ReadOptions};
 
 use crate::consistent_read::{self, DirectoryState};
-use crate::disk::FileKind;
-use crate::walk::{self, FoundFile, Subpackages, WalkResult};
+use crate::disk::{FILE_LIMIT, FileKind, PackageRoot};
+use crate::walk::{self, FoundFile, Location, Subpackages, WalkOptions, WalkResult};
 use crate::{disk, parallel};
+
+/// How packages are read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LoadOptions {
+    /// The number of files to process in parallel.
+    pub(crate) jobs: Option<NonZeroUsize>,
+    /// Whether symlinks to files outside of the package are read.
+    pub(crate) follow_external_links: bool,
+}
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -113,27 +122,27 @@ impl LoadedPackage {
 }
 
 /// Reads a directory, a single file, or standard input.
-pub(crate) fn load(name: &str, jobs: Option<NonZeroUsize>) -> Result<LoadedPackage, Diagnostic> {
-    load_with(name, jobs, Subpackages::Include, false)
+pub(crate) fn load(name: &str, options: LoadOptions) -> Result<LoadedPackage, Diagnostic> {
+    load_with(name, options, Subpackages::Include, false)
 }
 
 /// Reads another version of packages that are read already. Files of the same path and text are read and held once.
 pub(crate) fn load_beside(
     name: &str,
-    jobs: Option<NonZeroUsize>,
+    options: LoadOptions,
     beside: &[&Package],
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, jobs, Subpackages::Include, beside, false)
+    open(name, options, Subpackages::Include, beside, false)
 }
 
 /// Reads a directory with its subpackages, or without. Nobody else writes to it if it is locked.
 pub(crate) fn load_with(
     name: &str,
-    jobs: Option<NonZeroUsize>,
+    options: LoadOptions,
     subpackages: Subpackages,
     is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, jobs, subpackages, &[], is_locked)
+    open(name, options, subpackages, &[], is_locked)
 }
 
 /// Reads a directory without its subpackages, and with them if its Kptfile says that the package reaches into them.
@@ -141,21 +150,26 @@ pub(crate) fn load_with(
 /// The Kptfile is read on its own first, so that no other file is read twice.
 pub(crate) fn load_if(
     name: &str,
-    jobs: Option<NonZeroUsize>,
+    options: LoadOptions,
     excluded: Subpackages,
     reaches: fn(&Package) -> bool,
     is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
     let kptfile = Path::new(name).join("Kptfile");
-    let kptfile = kptfile.to_str().filter(|_| kptfile.is_file()).map(|path| load(path, jobs));
+    let is_own = || {
+        options.follow_external_links
+            || fs::canonicalize(name).is_ok_and(|root| walk::stays_inside(&root, &kptfile))
+    };
+    let is_read = kptfile.is_file() && is_own();
+    let kptfile = kptfile.to_str().filter(|_| is_read).map(|path| load(path, options));
     let is_included = kptfile.is_some_and(|it| it.is_ok_and(|loaded| reaches(&loaded.package)));
     let subpackages = if is_included { Subpackages::Include } else { excluded };
-    load_with(name, jobs, subpackages, is_locked)
+    load_with(name, options, subpackages, is_locked)
 }
 
 fn open(
     name: &str,
-    jobs: Option<NonZeroUsize>,
+    options: LoadOptions,
     subpackages: Subpackages,
     beside: &[&Package],
     is_locked: bool,
@@ -172,38 +186,47 @@ fn open(
         error.in_file(&*title)
     })?;
     if root.is_dir() {
+        let opened =
+            PackageRoot::open(&root).map_err(|error| disk::cannot_read(&error).in_file(&*title))?;
         let read = |previous: &[&Package]| {
             let beside: Vec<&Package> = beside.iter().chain(previous).copied().collect();
-            directory(&root, &title, jobs, subpackages, &beside)
+            let walk = WalkOptions {
+                root: &root,
+                opened: &opened,
+                title: &title,
+                subpackages,
+                follow_external_links: options.follow_external_links,
+            };
+            directory(walk, options.jobs, &beside)
         };
         return match is_locked {
             true => Ok(read(&[])),
             false => consistent_read::read(&root, &title, read),
         };
     }
-    let path = root.file_name().and_then(|name| PackagePath::new(name.to_str()?).ok());
-    let Some(path) = path else { return Err(walk::not_utf8(title)) };
+    let Some(path) = root.file_name().and_then(|name| name.to_str()) else {
+        return Err(walk::not_utf8(title));
+    };
+    let path = PackagePath::new(path).map_err(|error| Diagnostic::error(error).in_file(&*title))?;
     let found = vec![FoundFile {
         display_path: title.clone(),
         path,
-        disk: root,
+        location: Location::Outside(root),
         is_link: false,
-        is_external_symlink: false,
     }];
-    Ok(alone(read_all(found, jobs, beside).0, title, Origin::File))
+    Ok(alone(read_all(found, None, options.jobs, beside).0, title, Origin::File))
 }
 
 /// Reads a directory once.
 fn directory(
-    root: &Path,
-    title: &str,
+    options: WalkOptions<'_>,
     jobs: Option<NonZeroUsize>,
-    subpackages: Subpackages,
     beside: &[&Package],
 ) -> LoadedPackage {
-    let WalkResult { found, diagnostics, journals, closed, others, directories } =
-        walk::files(root, title, subpackages);
-    let (package, hard_links) = read_all(found, jobs, beside);
+    let (opened, title) = (options.opened, options.title);
+    let WalkResult { found, diagnostics, journals, closed, others, directories, .. } =
+        walk::files(options);
+    let (package, hard_links) = read_all(found, Some(opened), jobs, beside);
     let (origin, others) = (Origin::Directory, others.into_iter().collect());
     LoadedPackage {
         package,
@@ -245,16 +268,18 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
 /// Reads and parses. Of a file with several names only the first is read; symlinks sort last.
 fn read_all(
     mut found: Vec<FoundFile>,
+    opened: Option<&PackageRoot>,
     jobs: Option<NonZeroUsize>,
     beside: &[&Package],
 ) -> (Package, HardLinks) {
     found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
-    let read = parallel::map(&found, jobs, |found| read(found, beside));
+    let read = parallel::map(&found, jobs, |found| read(found, opened, beside));
     let mut seen: BTreeMap<(u64, u64), PackagePath> = BTreeMap::new();
     let mut hard_links = HardLinks::new();
     let mut files = Vec::with_capacity(found.len());
     for (found, (content, number)) in found.into_iter().zip(read) {
-        let FoundFile { path, display_path, is_external_symlink, is_link, .. } = found;
+        let FoundFile { path, display_path, location, is_link } = found;
+        let is_external_symlink = is_link && matches!(location, Location::Outside(_));
         if let Some(first) = number.and_then(|number| seen.get(&number)) {
             // A symlink follows its target; another hard link has to be replaced as well.
             if !is_link {
@@ -271,21 +296,22 @@ fn read_all(
 /// A file's content and its device and inode.
 type Content = (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>);
 
-fn read(found: &FoundFile, beside: &[&Package]) -> Content {
-    let mut bytes = Vec::new();
-    let opened = fs::File::open(&found.disk).and_then(|file| {
-        let metadata = file.metadata()?;
-        bytes.reserve_exact(usize::try_from(metadata.len()).unwrap_or(0).min(1 << 30));
-        // The size is known, and `take` does not ask the disk for it again.
-        file.take(u64::MAX).read_to_end(&mut bytes)?;
-        Ok(disk::file_id(&metadata))
-    });
-    match opened {
-        Ok(number) => match known(&found.path, &bytes, beside) {
+fn read(found: &FoundFile, opened: Option<&PackageRoot>, beside: &[&Package]) -> Content {
+    let read = match (&found.location, opened) {
+        (Location::Inside(path), Some(opened)) => {
+            opened.read(path, FILE_LIMIT).map(|(bytes, metadata)| (bytes, disk::file_id(&metadata)))
+        }
+        (Location::Inside(path) | Location::Outside(path), _) => {
+            krm_run::read_regular_file(path, FILE_LIMIT)
+                .map(|bytes| (bytes, fs::metadata(path).ok().as_ref().and_then(disk::file_id)))
+        }
+    };
+    match read {
+        Ok((bytes, number)) => match known(&found.path, &bytes, beside) {
             Some(file) => (Ok(file), number),
             None => (parse(bytes), number),
         },
-        Err(error) => (Err(disk::cannot_read(&error)), None),
+        Err(error) => (Err(disk::unreadable(error)), None),
     }
 }
 
@@ -330,7 +356,7 @@ mod tests {
     fn round_trips(root: &Path) -> usize {
         let mut count = 0;
         for directory in directories(root) {
-            let loaded = load(directory.to_str().unwrap(), None).unwrap();
+            let loaded = load(directory.to_str().unwrap(), LoadOptions::default()).unwrap();
             let mut plan = krm_core::Plan::default();
             for file in loaded.package.into_files() {
                 let Ok(content) = &file.content else { continue };

@@ -1,20 +1,24 @@
 //! Walks a directory: which files belong to the package, and which are excluded by ignore files.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, FileType};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use krm_core::model::IgnorePatterns;
 use krm_core::{Diagnostic, PackagePath};
+use krm_run::{RegularFileError, read_regular_file};
 
 use crate::consistent_read::DirectoryState;
-use crate::disk::{self, FileKind};
+use crate::disk::{self, EntryKind, FileKind, PackageRoot};
 use crate::loader::join_display_path;
 
 /// The file that lists excluded files, in the syntax of gitignore.
 const IGNORE_FILE: &str = ".krmignore";
+
+/// The largest ignore file that is read.
+const IGNORE_LIMIT: u64 = 16 << 20;
 
 /// Whether packages inside the package are part of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +39,16 @@ impl Subpackages {
 pub(crate) struct FoundFile {
     pub(crate) path: PackagePath,
     pub(crate) display_path: String,
-    pub(crate) disk: PathBuf,
+    pub(crate) location: Location,
     pub(crate) is_link: bool,
-    pub(crate) is_external_symlink: bool,
+}
+
+/// Where a file is on disk, with symlinks resolved.
+pub(crate) enum Location {
+    /// In the package, relative to it.
+    Inside(PathBuf),
+    /// Elsewhere: named by the user, or the target of a symlink that the user allows to follow.
+    Outside(PathBuf),
 }
 
 /// The result of a walk.
@@ -55,18 +66,44 @@ pub(crate) struct WalkResult {
     pub(crate) closed: Vec<String>,
     /// The directories as they were before they were listed.
     pub(crate) directories: Vec<DirectoryState>,
+    /// Symlinks that leave the package and are not read.
+    external: Vec<String>,
+}
+
+/// What to walk, and how.
+pub(crate) struct WalkOptions<'a> {
+    /// The directory. An absolute path without symlinks.
+    pub(crate) root: &'a Path,
+    /// The same directory, opened.
+    pub(crate) opened: &'a PackageRoot,
+    /// The directory as messages show it.
+    pub(crate) title: &'a str,
+    pub(crate) subpackages: Subpackages,
+    pub(crate) follow_external_links: bool,
 }
 
 /// Walks a directory.
-pub(crate) fn files(root: &Path, title: &str, subpackages: Subpackages) -> WalkResult {
-    let mut walk = Walk { root, title, subpackages, result: WalkResult::default() };
+pub(crate) fn files(options: WalkOptions<'_>) -> WalkResult {
+    let title = options.title;
+    let mut walk = Walk { options, result: WalkResult::default() };
     let above = walk.ignored_from_above();
     let mut waiting = vec![(PathBuf::new(), above, false)];
     while let Some((directory, ignored, is_excluded)) = waiting.pop() {
         let below = walk.directory(&directory, ignored, is_excluded);
         waiting.extend(below.into_iter().rev());
     }
-    walk.result
+    let mut result = walk.result;
+    if !result.external.is_empty() {
+        let names = std::mem::take(&mut result.external);
+        let warning = Diagnostic::warning(FileKind::ExternalSymlinks { names });
+        result.diagnostics.push(warning.in_file(title));
+    }
+    result
+}
+
+/// Whether an existing path is in a directory after its symlinks are followed. The directory has no symlinks.
+pub(crate) fn stays_inside(directory: &Path, path: &Path) -> bool {
+    fs::canonicalize(path).is_ok_and(|path| path.starts_with(directory))
 }
 
 /// An ignore file and those of the parent directories. The nearest one that matches a path decides.
@@ -99,9 +136,7 @@ fn is_ignored(layers: &Layers, path: &Path, is_directory: bool) -> bool {
 }
 
 struct Walk<'a> {
-    root: &'a Path,
-    title: &'a str,
-    subpackages: Subpackages,
+    options: WalkOptions<'a>,
     result: WalkResult,
 }
 
@@ -109,7 +144,7 @@ impl Walk<'_> {
     /// The ignore files between the outermost package around the directory and the directory itself, so that the same files
     /// are ignored whichever directory of the package is named.
     fn ignored_from_above(&mut self) -> Layers {
-        let root = self.root;
+        let root = self.options.root;
         let above: Vec<&Path> = root.ancestors().skip(1).collect();
         let is_package = |directory: &&Path| {
             ["Kptfile", "Krmfile"].iter().any(|name| directory.join(name).is_file())
@@ -120,17 +155,53 @@ impl Walk<'_> {
             let way_down = root.strip_prefix(directory).unwrap_or(root).to_string_lossy();
             let file = directory.join(IGNORE_FILE);
             match fs::symlink_metadata(&file) {
-                Ok(_) => self.layer(&file, 0, format!("{way_down}/"), layers),
+                Ok(it) if it.is_symlink() && self.leaves(within[within.len() - 1], &file) => {
+                    self.result.external.push(self.display_path(&file));
+                    layers
+                }
+                Ok(_) => {
+                    let read = read_regular_file(&file, IGNORE_LIMIT);
+                    let read = read.map_err(unreadable_ignore_file);
+                    self.layer(&file, read, (0, format!("{way_down}/")), layers)
+                }
                 Err(_) => layers,
             }
         })
     }
 
-    fn layer(&mut self, file: &Path, depth: usize, way_down: String, above: Layers) -> Layers {
-        let patterns = match fs::read(file) {
+    /// The ignore file of a directory of the package.
+    fn own_ignore_file(&mut self, directory: &Path, kind: EntryKind, above: Layers) -> Layers {
+        let inside = directory.join(IGNORE_FILE);
+        let file = self.options.root.join(&inside);
+        if kind == EntryKind::Symlink && self.leaves(self.options.root, &file) {
+            self.result.external.push(self.display_path(&file));
+            return above;
+        }
+        let read = match kind {
+            EntryKind::Symlink => read_regular_file(&file, IGNORE_LIMIT),
+            _ => self.options.opened.read(&inside, IGNORE_LIMIT).map(|(bytes, _)| bytes),
+        };
+        let depth = directory.iter().count();
+        self.layer(&file, read.map_err(unreadable_ignore_file), (depth, String::new()), above)
+    }
+
+    /// Whether a symlink leaves a directory, and may not.
+    fn leaves(&self, directory: &Path, link: &Path) -> bool {
+        !self.options.follow_external_links && !stays_inside(directory, link)
+    }
+
+    fn layer(
+        &mut self,
+        file: &Path,
+        content: Result<Vec<u8>, Diagnostic>,
+        (depth, way_down): (usize, String),
+        above: Layers,
+    ) -> Layers {
+        let patterns = match content {
             Ok(bytes) => IgnorePatterns::parse(&String::from_utf8_lossy(&bytes)),
             Err(error) => {
-                self.result.diagnostics.push(self.unreadable(file, &error));
+                let error = error.in_file(self.display_path(file));
+                self.result.diagnostics.push(error);
                 return above;
             }
         };
@@ -144,62 +215,66 @@ impl Walk<'_> {
 
     /// Collects the files of one directory, and returns the directories in it to visit next.
     fn directory(&mut self, directory: &Path, ignored: Layers, is_excluded: bool) -> Vec<Waiting> {
-        self.result.directories.push(DirectoryState::of(self.root.join(directory)));
-        let entries = match entries(&self.root.join(directory)) {
+        let on_disk = self.options.root.join(directory);
+        self.result.directories.push(DirectoryState::of(on_disk.clone()));
+        let entries = match sorted_entries(self.options.opened, directory) {
             Ok(entries) => entries,
             Err(_) if is_excluded => return Vec::new(),
             Err(error) => {
-                self.result.diagnostics.push(self.unreadable(&self.root.join(directory), &error));
+                let error = disk::unreadable(error.into()).in_file(self.display_path(&on_disk));
+                self.result.diagnostics.push(error);
                 return Vec::new();
             }
         };
         // Before ignored files are removed, because a pattern may ignore hidden files.
         if entries.iter().any(|(name, _)| disk::is_journal(name)) {
-            self.result.journals.push(self.root.join(directory));
+            self.result.journals.push(on_disk);
         }
-        let has_ignore_file = entries.iter().any(|(name, _)| name == IGNORE_FILE);
-        let ignored = match has_ignore_file {
-            true => {
-                let file = self.root.join(directory).join(IGNORE_FILE);
-                self.layer(&file, directory.iter().count(), String::new(), ignored)
-            }
-            false => ignored,
+        let ignore_file = entries.iter().find(|(name, _)| name == IGNORE_FILE);
+        let ignored = match ignore_file {
+            Some((_, kind)) => self.own_ignore_file(directory, *kind, ignored),
+            None => ignored,
         };
         let (hidden, entries): (Vec<_>, Vec<_>) = entries
             .into_iter()
             .filter(|(name, _)| name != ".git")
             .map(|(name, kind)| (directory.join(name), kind))
-            .partition(|(path, kind)| is_ignored(&ignored, path, kind.is_dir()));
-        let hidden = hidden.iter().filter(|(_, kind)| kind.is_dir());
+            .partition(|(path, kind)| is_ignored(&ignored, path, *kind == EntryKind::Directory));
+        let hidden = hidden.iter().filter(|(_, kind)| *kind == EntryKind::Directory);
         self.result.closed.extend(hidden.map(|(path, _)| lossy(path)));
         let is_subpackage = !directory.as_os_str().is_empty()
             && entries.iter().any(|(path, kind)| self.makes_package(path, *kind));
-        if is_subpackage && self.subpackages != Subpackages::Include {
+        let subpackages = self.options.subpackages;
+        if is_subpackage && subpackages != Subpackages::Include {
             self.result.closed.push(lossy(directory));
         }
-        let is_excluded = is_excluded || is_subpackage && self.subpackages != Subpackages::Include;
-        if is_excluded && self.subpackages == Subpackages::Exclude {
+        let is_excluded = is_excluded || is_subpackage && subpackages != Subpackages::Include;
+        if is_excluded && subpackages == Subpackages::Exclude {
             return Vec::new();
         }
         let (directories, files): (Vec<_>, Vec<_>) =
-            entries.into_iter().partition(|(_, kind)| kind.is_dir());
+            entries.into_iter().partition(|(_, kind)| *kind == EntryKind::Directory);
         if !is_excluded {
             files.iter().for_each(|(path, kind)| self.file(path, *kind));
         }
         directories.into_iter().map(|(path, _)| (path, ignored.clone(), is_excluded)).collect()
     }
 
-    fn makes_package(&self, path: &Path, kind: FileType) -> bool {
+    fn makes_package(&self, path: &Path, kind: EntryKind) -> bool {
         let is_named = path.file_name().is_some_and(|name| name == "Kptfile" || name == "Krmfile");
-        is_named && (kind.is_file() || kind.is_symlink() && self.root.join(path).is_file())
+        let is_file = || match kind {
+            EntryKind::Symlink => self.options.root.join(path).is_file(),
+            kind => kind == EntryKind::File,
+        };
+        is_named && is_file()
     }
 
-    fn file(&mut self, inside: &Path, kind: FileType) {
+    fn file(&mut self, inside: &Path, kind: EntryKind) {
         let name = inside.file_name().unwrap_or_default().to_string_lossy();
-        let disk = self.root.join(inside);
+        let disk = self.options.root.join(inside);
         if !is_wanted(&name) {
             let path = slashed(inside).and_then(|inside| PackagePath::new(&inside).ok());
-            let path = path.filter(|_| kind.is_file() && !disk::is_internal_file(&name));
+            let path = path.filter(|_| kind == EntryKind::File && !disk::is_internal_file(&name));
             return self.result.others.extend(path.map(|path| (path, disk)));
         }
         let path = match slashed(inside).map(|inside| PackagePath::new(&inside)) {
@@ -210,49 +285,65 @@ impl Walk<'_> {
             }
             None => return self.result.diagnostics.push(not_utf8(self.display_path(&disk))),
         };
-        let display_path = join_display_path(self.title, path.as_str());
-        let is_link = kind.is_symlink();
-        let mut is_external_symlink = false;
-        if is_link {
-            match fs::canonicalize(&disk) {
-                Ok(target) if !target.is_file() => return,
-                Ok(target) => is_external_symlink = !target.starts_with(self.root),
-                Err(error) => {
-                    let kind = FileKind::DanglingSymlink { reason: disk::io_reason(&error) };
-                    let warning = Diagnostic::warning(kind).in_file(display_path);
-                    return self.result.diagnostics.push(warning);
-                }
-            }
-        } else if !kind.is_file() {
-            return;
-        }
-        self.result.found.push(FoundFile {
-            path,
-            display_path,
-            disk,
-            is_link,
-            is_external_symlink,
-        });
+        let display_path = join_display_path(self.options.title, path.as_str());
+        let location = match kind {
+            EntryKind::File => Some(Location::Inside(inside.to_owned())),
+            EntryKind::Symlink => self.symlink(&disk, &display_path),
+            EntryKind::Directory | EntryKind::Special => None,
+        };
+        let is_link = kind == EntryKind::Symlink;
+        let found = location.map(|location| FoundFile { path, display_path, location, is_link });
+        self.result.found.extend(found);
     }
 
-    fn unreadable(&self, path: &Path, error: &io::Error) -> Diagnostic {
-        disk::cannot_read(error).in_file(self.display_path(path))
+    /// The file that a symlink points to; none if it is not read.
+    fn symlink(&mut self, link: &Path, display_path: &str) -> Option<Location> {
+        let target = match fs::canonicalize(link) {
+            Ok(target) => target,
+            Err(error) => {
+                let kind = FileKind::DanglingSymlink { reason: disk::io_reason(&error) };
+                let warning = Diagnostic::warning(kind).in_file(display_path);
+                self.result.diagnostics.push(warning);
+                return None;
+            }
+        };
+        let inside = target.strip_prefix(self.options.root).ok().map(Path::to_owned);
+        match inside {
+            _ if target.is_dir() => None,
+            None if !self.options.follow_external_links => {
+                self.result.external.push(display_path.to_owned());
+                None
+            }
+            _ if !target.is_file() => None,
+            None => Some(Location::Outside(target)),
+            Some(inside) => Some(Location::Inside(inside)),
+        }
     }
 
     fn display_path(&self, path: &Path) -> String {
-        match path.strip_prefix(self.root) {
-            Ok(inside) => join_display_path(self.title, &inside.to_string_lossy()),
+        match path.strip_prefix(self.options.root) {
+            Ok(inside) => join_display_path(self.options.title, &inside.to_string_lossy()),
             Err(_) => path.to_string_lossy().into_owned(),
         }
     }
 }
 
-/// The names in a directory in order, with their file types.
-fn entries(directory: &Path) -> io::Result<Vec<(OsString, FileType)>> {
-    let read = fs::read_dir(directory)?;
-    let mut entries: Vec<(OsString, FileType)> = read
-        .map(|entry| entry.and_then(|entry| Ok((entry.file_name(), entry.file_type()?))))
-        .collect::<io::Result<_>>()?;
+fn unreadable_ignore_file(error: RegularFileError) -> Diagnostic {
+    match error {
+        RegularFileError::TooLarge { .. } => {
+            let reason = format!("the file is larger than {} MiB", IGNORE_LIMIT >> 20);
+            Diagnostic::error(FileKind::CannotRead { reason })
+        }
+        error => disk::unreadable(error),
+    }
+}
+
+/// The names in a directory of a package in order, with what they are.
+fn sorted_entries(
+    package: &PackageRoot,
+    directory: &Path,
+) -> io::Result<Vec<(OsString, EntryKind)>> {
+    let mut entries = package.entries(directory)?;
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
     Ok(entries)
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::{Environment, Execution, Function, Invocation, RunKind, Variable, process};
+use crate::{DeclaredBy, Environment, Execution, Function, Invocation, RunKind, Variable, process};
 
 /// Variables that every command receives.
 const BASE_VARIABLES: [&str; 4] = ["PATH", "HOME", "TMPDIR", "LANG"];
@@ -14,7 +14,9 @@ const BASE_VARIABLES: [&str; 4] = ["PATH", "HOME", "TMPDIR", "LANG"];
 pub struct ExecSettings {
     /// Whether exec functions are allowed.
     pub allow_exec: bool,
-    /// The user's working directory, from which relative commands are looked up. An absolute path.
+    /// Who declares the command: one that a package names by a path is a file of that package.
+    pub declared_by: DeclaredBy,
+    /// The user's working directory, from which relative commands of the user are looked up. An absolute path.
     pub working_directory: PathBuf,
     /// The directory of the package, in which the command runs. An absolute path.
     pub package_directory: PathBuf,
@@ -27,8 +29,8 @@ pub struct ExecSettings {
 /// A command as a function.
 ///
 /// The command line is split as a shell splits it; nothing is expanded. A command with a slash is looked up from the
-/// working directory. One without is looked up on PATH and then in the working directory: a file that happens to be called
-/// `cat` must not shadow the `cat` of the system.
+/// working directory if the user typed it, and inside the package if a package declares it. One without is looked up on PATH and
+/// then in that directory: a file that happens to be called `cat` must not shadow the `cat` of the system.
 #[derive(Clone, Debug)]
 pub struct Exec {
     name: Box<str>,
@@ -126,25 +128,29 @@ fn visible_variables(settings: &ExecSettings) -> Vec<(OsString, OsString)> {
 }
 
 fn find_program(command: &str, settings: &ExecSettings) -> Result<PathBuf, RunKind> {
-    let local = settings.working_directory.join(command);
+    let local = settings.declared_by.locate(command, &settings.working_directory)?;
+    let check_local = |local: PathBuf| {
+        settings.declared_by.check_symlinks(command, &local)?;
+        check_executable(local)
+    };
     if command.contains('/') {
         let searched = format!("at {}", local.display());
         return match exists(&local) {
-            true => check_executable(local),
+            true => check_local(local),
             false => Err(RunKind::CommandNotFound { searched }),
         };
     }
     let on_path = settings.environment.search_path().into_iter().map(|dir| dir.join(command));
-    let mut candidates: Vec<PathBuf> = on_path.filter(|path| path.is_file()).collect();
-    candidates.extend(exists(&local).then_some(local));
+    let searched = format!("on PATH or in {}", local.parent().unwrap_or(&local).display());
+    let on_path = on_path.filter(|path| path.is_file()).map(check_executable);
+    let local = exists(&local).then(|| check_local(local));
     let mut first_error = None;
-    for path in candidates {
-        match check_executable(path) {
+    for found in on_path.chain(local) {
+        match found {
             Ok(path) => return Ok(path),
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    let searched = format!("on PATH or in {}", settings.working_directory.display());
     Err(first_error.unwrap_or(RunKind::CommandNotFound { searched }))
 }
 

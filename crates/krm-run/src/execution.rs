@@ -142,5 +142,5 @@ pub(crate) fn diagnostic(error: RunKind) -> Diagnostic {
 /// The last lines of standard error, for a note.
 pub(crate) fn quote_stderr(stderr: &Tail) -> Option<String> {
     let lines = stderr.last_lines(QUOTED_LINES);
-    (!lines.is_empty()).then(|| format!("last lines of stderr:\n  {}", lines.join("\n  ")))
+    (!lines.is_empty()).then(|| format!("last lines of stderr:\n  | {}", lines.join("\n  | ")))
 }

@@ -25,6 +25,9 @@ diagnostic_kinds! {
         InvalidCondition { reason: String } = "invalid-condition": "cannot evaluate `condition`: {reason}";
         /// A file of the function, such as a module or a script, is not readable.
         CannotReadFile { path: String, reason: String } = "cannot-read-function-file": "cannot read `{path}`: {reason}";
+        /// A package names a file of a function by an absolute path, or outside of itself.
+        FileOutsidePackage { path: String } = "function-file-outside-package": "`{path}` is outside the package",
+            hint "use a relative path to a file of the package; commands on PATH are named without a slash";
         /// The process exited with an error.
         ExitCode { code: i32 } = "function-exit-code": "exited with code {code}";
         /// The process was killed by a signal.
@@ -83,6 +86,7 @@ impl RunKind {
                 | Self::CommandNotExecutable { .. }
                 | Self::CannotStart { .. }
                 | Self::CannotReadFile { .. }
+                | Self::FileOutsidePackage { .. }
                 | Self::NoEngine { .. }
                 | Self::UnknownEngine { .. }
                 | Self::EngineFailed { .. }

@@ -16,6 +16,7 @@
 //! use krm_run::{Environment, Exec, ExecSettings, Function, Invocation};
 //!
 //! let settings = ExecSettings {
+//!     declared_by: krm_run::DeclaredBy::User,
 //!     allow_exec: true,
 //!     working_directory: "/".into(),
 //!     package_directory: "/".into(),
@@ -31,6 +32,7 @@
 
 mod condition;
 mod container;
+mod declared_by;
 mod environment;
 mod exec;
 mod execution;
@@ -43,6 +45,7 @@ mod limits;
 mod permissions;
 mod pipeline;
 mod process;
+mod regular_file;
 mod resolution;
 mod runtime_factory;
 mod step;
@@ -50,6 +53,7 @@ mod tail;
 mod wasi;
 
 pub use container::{Container, ContainerSettings, Engine, Image, Mount, Network, Pull, User};
+pub use declared_by::DeclaredBy;
 pub use environment::{Environment, Variable};
 pub use exec::{Exec, ExecSettings};
 pub use execution::{Execution, ExecutionEnd};
@@ -63,6 +67,7 @@ pub use permissions::Permissions;
 pub use pipeline::{
     ItemChange, PipelineEvent, PipelineRun, Renderer, changes_between, explain, run_steps,
 };
+pub use regular_file::{RegularFileError, read_limited, read_opened, read_regular_file};
 pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
     Resolved, similar_builtin,

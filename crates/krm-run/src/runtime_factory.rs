@@ -2,6 +2,7 @@
 //!
 //! `eval`, `run` and `render` all create their functions here, so that no command can bypass a permission.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use krm_core::Diagnostic;
@@ -12,10 +13,15 @@ use crate::execution::diagnostic;
 use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
 use crate::{
-    BuiltinPolicy, Container, ContainerSettings, Engine, Environment, Exec, ExecSettings, Function,
-    Interpreted, Interrupt, Limits, Network, Permissions, ProcessInterpreter, Pull, Resolution,
-    Resolved, Runner, Variable, Wasi, WasiSettings, condition, similar_builtin,
+    BuiltinPolicy, Container, ContainerSettings, DeclaredBy, Engine, Environment, Exec,
+    ExecSettings, Function, Interpreted, Interrupt, Limits, Network, Permissions,
+    ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved, Runner, Variable, Wasi,
+    WasiSettings, condition, read_regular_file, similar_builtin,
 };
+
+/// The largest Wasm module and the largest Starlark script that are read.
+const MODULE_LIMIT: u64 = 512 << 20;
+const SCRIPT_LIMIT: u64 = 16 << 20;
 
 /// Creates the runtimes of functions.
 #[derive(Clone, Debug)]
@@ -43,8 +49,8 @@ pub struct RuntimeRequest {
     /// The directory of the package that declares the function. An absolute path; none for a list from standard input, which has no
     /// files of its own.
     pub package_directory: Option<PathBuf>,
-    /// Whether the user typed the function on the command line, which permits a command.
-    pub is_typed: bool,
+    /// Who declares the function. A command that the user types is allowed.
+    pub declared_by: DeclaredBy,
     /// Whether it requests the network of the host.
     pub network: bool,
     /// The mounts that it requests.
@@ -89,15 +95,12 @@ impl RuntimeFactory {
         match program {
             Program::Image(image) => self.image(image, tag, request),
             Program::Exec(command) => self.exec(command, None, request),
-            Program::Wasm(file) => {
-                let runner = self.wasm(file, &self.directory(request).join(file), request);
-                runner.map_err(|error| match error.kind() {
-                    Some(RunKind::CannotReadFile { .. }) => {
-                        error.hint("the path is relative to the package directory")
-                    }
-                    _ => error,
-                })
-            }
+            Program::Wasm(file) => self.wasm(file, request).map_err(|error| match error.kind() {
+                Some(RunKind::CannotReadFile { .. }) => {
+                    error.hint("the path is relative to the package directory")
+                }
+                _ => error,
+            }),
         }
     }
 
@@ -150,7 +153,8 @@ impl RuntimeFactory {
     ) -> Result<Runner, Diagnostic> {
         self.check_builtin_only(name)?;
         let settings = ExecSettings {
-            allow_exec: request.is_typed || self.permissions.allow_exec,
+            allow_exec: request.declared_by == DeclaredBy::User || self.permissions.allow_exec,
+            declared_by: request.declared_by.clone(),
             working_directory: self.working_directory.clone(),
             package_directory: self.directory(request).to_owned(),
             environment: self.environment.clone(),
@@ -166,14 +170,9 @@ impl RuntimeFactory {
     ///
     /// # Errors
     /// If the file is not readable or not a module.
-    pub fn wasm(
-        &self,
-        name: &str,
-        file: &Path,
-        request: &RuntimeRequest,
-    ) -> Result<Runner, Diagnostic> {
-        self.check_builtin_only(name)?;
-        let bytes = std::fs::read(file).map_err(|error| cannot_read(name, &error))?;
+    pub fn wasm(&self, file: &str, request: &RuntimeRequest) -> Result<Runner, Diagnostic> {
+        self.check_builtin_only(file)?;
+        let bytes = self.read(file, MODULE_LIMIT, request)?;
         let value = |variable: Variable| match variable {
             Variable::Set(name, value) => Some((name.into_string(), value.into_string())),
             Variable::Pass(name) => {
@@ -183,15 +182,22 @@ impl RuntimeFactory {
         };
         let variables =
             self.permissions.granted_variables(request)?.into_iter().filter_map(value).collect();
-        external(Wasi::new(name, &bytes, WasiSettings { args: Vec::new(), variables }))
+        external(Wasi::new(file, &bytes, WasiSettings { args: Vec::new(), variables }))
     }
 
     /// The runtime of a Starlark script in a file.
     ///
     /// # Errors
     /// If the file is not readable.
-    pub fn starlark(&self, name: &str, file: &Path) -> Result<Runner, Diagnostic> {
-        let text = std::fs::read_to_string(file).map_err(|error| cannot_read(name, &error))?;
+    pub fn starlark(
+        &self,
+        name: &str,
+        file: &str,
+        request: &RuntimeRequest,
+    ) -> Result<Runner, Diagnostic> {
+        let bytes = self.read(file, SCRIPT_LIMIT, request)?;
+        let text = String::from_utf8(bytes)
+            .map_err(|_| cannot_read(file, "the script is not valid UTF-8".to_owned()))?;
         Ok(Runner::Interpreted(Interpreted::script(name, &text, self.interpreter.clone())))
     }
 
@@ -213,6 +219,31 @@ impl RuntimeFactory {
             }
             None => condition::is_met(expression, items, &ThreadInterpreter { limits, interrupt }),
         }
+    }
+
+    /// Reads a file that the declaration of a function names.
+    fn read(
+        &self,
+        file: &str,
+        limit: u64,
+        request: &RuntimeRequest,
+    ) -> Result<Vec<u8>, Diagnostic> {
+        let declared_by = &request.declared_by;
+        let location = declared_by.locate(file, &self.working_directory).map_err(diagnostic)?;
+        declared_by.check_symlinks(file, &location).map_err(diagnostic)?;
+        read_regular_file(&location, limit).map_err(|error| {
+            let reason = match error {
+                RegularFileError::NotRegular => "not a regular file".to_owned(),
+                RegularFileError::TooLarge { .. } => {
+                    format!("the file is larger than {} MiB", limit >> 20)
+                }
+                RegularFileError::Io(error) if error.kind() == ErrorKind::NotFound => {
+                    "no such file".to_owned()
+                }
+                RegularFileError::Io(error) => error.to_string(),
+            };
+            cannot_read(file, reason)
+        })
     }
 
     fn check_builtin_only(&self, name: &str) -> Result<(), Diagnostic> {
@@ -245,10 +276,6 @@ fn external<F: Function + 'static>(function: Result<F, RunKind>) -> Result<Runne
     }
 }
 
-fn cannot_read(path: &str, error: &std::io::Error) -> Diagnostic {
-    let reason = match error.kind() {
-        std::io::ErrorKind::NotFound => "no such file".to_owned(),
-        _ => error.to_string(),
-    };
+fn cannot_read(path: &str, reason: String) -> Diagnostic {
     Diagnostic::error(RunKind::CannotReadFile { path: path.to_owned(), reason })
 }

@@ -28,6 +28,6 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "krm", &mut script);
-    console.print(&String::from_utf8_lossy(&script))?;
+    console.data(&String::from_utf8_lossy(&script))?;
     Ok(Exit::Success)
 }

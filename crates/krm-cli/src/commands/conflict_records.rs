@@ -10,9 +10,9 @@ use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan
 use krm_yaml::File;
 
 use crate::commands::plan;
-use crate::disk::Lock;
+use crate::disk::{FileKind, Lock};
 use crate::loader::{LoadedPackage, Origin};
-use crate::{Failure, disk};
+use crate::{Failure, disk, walk};
 
 /// The path of the records beside a file.
 pub(crate) fn path_beside(name: &str) -> String {
@@ -142,9 +142,10 @@ pub(crate) fn resolve_package(loaded: &LoadedPackage, side: Side) -> Result<Plan
         let resolved = records.resolve(side, |name| {
             let path = in_package(name).map_err(Diagnostic::error)?;
             let text = texts.get(&path).cloned();
-            Ok(text.unwrap_or_else(|| {
-                std::fs::read_to_string(loaded.display_path(path.as_str())).ok()
-            }))
+            match text {
+                Some(text) => Ok(text),
+                None => existing_in_package(loaded, &path),
+            }
         });
         for (name, text) in resolved.map_err(Failure::input)? {
             texts.insert(
@@ -160,13 +161,28 @@ pub(crate) fn resolve_package(loaded: &LoadedPackage, side: Side) -> Result<Plan
             Some(_) => loaded.original_at(&path),
             None => {
                 let name = loaded.display_path(path.as_str());
-                let old = plan::existing_content(&name)?;
+                let old = existing_in_package(loaded, &path).map_err(Failure::input)?;
                 OriginalFile::new(path, name, old)
             }
         };
         plan.set(original, text).map_err(Failure::input)?;
     }
     Ok(plan)
+}
+
+/// The text of a file that the records of a package name and that is not a manifest. Symlinks are not followed out of the package.
+fn existing_in_package(
+    loaded: &LoadedPackage,
+    path: &PackagePath,
+) -> Result<Option<String>, Diagnostic> {
+    let name = loaded.display_path(path.as_str());
+    let outside = || Diagnostic::error(FileKind::OutsidePackage).in_file(&*name);
+    let file = Path::new(&name);
+    let root = std::fs::canonicalize(&loaded.title).map_err(|_| outside())?;
+    if std::fs::symlink_metadata(file).is_ok() && !walk::stays_inside(&root, file) {
+        return Err(outside());
+    }
+    disk::read_existing(file).map_err(|error| error.in_file(&*name))
 }
 
 /// An error for each unresolved conflict of a package.

@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         (None, Some(Format::Json)) => print::records_to_json(&records()).map_err(Failure::input)?,
         (None, None) => list(),
     };
-    console.print(&text)?;
+    console.data(&text)?;
     Ok(Exit::Success)
 }
 

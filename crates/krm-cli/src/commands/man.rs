@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     all.build();
     let Some(dir) = &args.dir else {
         let command = find(&all, &args.command)?;
-        console.print(&page(command)?)?;
+        console.data(&page(command)?)?;
         return Ok(Exit::Success);
     };
     let lock = plan::lock_directory(dir, &args.preview, console)?;

@@ -12,11 +12,14 @@ pub(crate) mod merge_options;
 pub(crate) mod plan;
 pub(crate) mod yaml;
 
+use std::ffi::OsString;
+
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
 use kinds::CommandKind;
 use krm_core::Diagnostic;
 use krm_core::diagnostics::closest_name;
+use krm_core::print::visible_line;
 
 use crate::cli::{Cli, Command};
 use crate::console::Console;
@@ -24,10 +27,12 @@ use crate::{CommandResult, Exit, Failure, disk};
 
 /// Parses the command line of the process, runs the command and reports its errors.
 pub(crate) fn main() -> Exit {
-    let parsed = command().try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
-        Err(error) => return crate::console::usage(&with_suggestion(error)),
+        Err(error) => {
+            let error = visible_error().unwrap_or(error);
+            return crate::console::usage(&with_suggestion(error));
+        }
     };
     let mut console = Console::new(&cli.global);
     let result = run(&cli, &mut console).and_then(|exit| {
@@ -44,6 +49,19 @@ pub(crate) fn main() -> Exit {
             exit
         }
     }
+}
+
+fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let matches = command().try_get_matches_from(arguments)?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// The error about the command line with the arguments escaped, which the error quotes: an argument can be the name of a file that
+/// somebody else chose (`krm cfg cat *`).
+fn visible_error() -> Option<clap::Error> {
+    let visible =
+        |argument: OsString| visible_line(&argument.to_string_lossy()).into_owned().into();
+    parse(std::env::args_os().map(visible)).err()
 }
 
 /// Checks that at most one of the names is standard input, which can be read only once.
@@ -83,7 +101,7 @@ fn command() -> clap::Command {
 fn run(cli: &Cli, console: &mut Console) -> CommandResult {
     match &cli.command {
         _ if cli.version => {
-            console.print(&version(cli.global.verbose))?;
+            console.data(&version(cli.global.verbose))?;
             Ok(Exit::Success)
         }
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, console),

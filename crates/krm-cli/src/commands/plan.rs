@@ -1,7 +1,7 @@
 //! Plans of changes to files: locked before reading, then previewed or written.
 
 use std::fs;
-use std::io;
+use std::path::Path;
 
 use krm_core::{Action, Destination, Diagnostic, OriginalFile, PackagePath, Plan, PlannedChange};
 
@@ -41,14 +41,7 @@ pub(crate) fn lock_directory(
 
 /// The content of a file, or none if it does not exist.
 pub(crate) fn existing_content(path: &str) -> Result<Option<String>, Failure> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            let kind = FileKind::CannotRead { reason: disk::io_reason(&error) };
-            Err(Failure::input(Diagnostic::error(kind).in_file(path)))
-        }
-    }
+    disk::read_existing(Path::new(path)).map_err(|error| Failure::input(error.in_file(path)))
 }
 
 /// A file in a directory that a command creates or fills.
@@ -79,7 +72,7 @@ pub(crate) fn apply_or_preview(
         console.detail(&format!("{done} {}", change.display_path));
     }
     let piped = plan.get(&Destination::Stdout);
-    console.print(piped.and_then(|change| change.new.as_deref()).unwrap_or_default())?;
+    console.data(piped.and_then(|change| change.new.as_deref()).unwrap_or_default())?;
     Ok(Exit::Success)
 }
 
@@ -97,10 +90,10 @@ fn preview_plan(plan: &Plan, preview: &Preview, console: &mut Console) -> Comman
         if preview.diff {
             console.diff(change)?;
         } else if preview.check {
-            console.print(&format!("{}\n", change.display_path))?;
+            console.line(&change.display_path)?;
         } else {
             let (verb, _) = verbs(change);
-            console.print(&format!("would {verb} {}\n", change.display_path))?;
+            console.line(&format!("would {verb} {}", change.display_path))?;
         }
     }
     if plan.is_empty() && !preview.check {

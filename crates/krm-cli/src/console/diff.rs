@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use krm_core::PlannedChange;
 use krm_core::diagnostics::mask_secrets;
+use krm_core::print::log_line;
 use krm_yaml::File;
 use similar::{ChangeTag, TextDiff};
 
@@ -41,7 +42,7 @@ pub(super) fn compare(
     let diff = TextDiff::from_lines(&*old, &*new);
     let mut unified = diff.unified_diff();
     let paint = |style: Style| if colored { style } else { Style::new() };
-    writeln!(out, "--- {old_name}\n+++ {new_name}")?;
+    writeln!(out, "--- {}\n+++ {}", log_line(old_name), log_line(new_name))?;
     for hunk in unified.context_radius(3).iter_hunks() {
         let style = paint(HUNK);
         writeln!(out, "{style}{}{style:#}", hunk.header())?;
@@ -52,7 +53,14 @@ pub(super) fn compare(
                 ChangeTag::Equal => (' ', Style::new()),
             };
             let text = line.value().trim_end_matches('\n');
-            writeln!(out, "{style}{sign}{text}{style:#}")?;
+            // The carriage return of a line break is kept: it is part of the change.
+            let (text, end) = match text.strip_suffix('\r') {
+                Some(text) => (text, "\r"),
+                None => (text, ""),
+            };
+            let text = format!("{sign}{text}");
+            let parts: Vec<_> = text.split('\t').map(log_line).collect();
+            writeln!(out, "{style}{}{end}{style:#}", parts.join("\t"))?;
             if line.missing_newline() {
                 writeln!(out, "\\ No newline at end of file")?;
             }

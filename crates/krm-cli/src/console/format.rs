@@ -1,6 +1,8 @@
 //! The formats of diagnostics: text for people, JSON for programs, workflow commands for GitHub Actions.
 
-use krm_core::print::json;
+use std::borrow::Cow;
+
+use krm_core::print::{json, visible_line, visible_lines};
 use krm_core::{Diagnostic, Severity};
 
 use super::snippet;
@@ -11,10 +13,29 @@ use crate::disk;
 /// Formats one diagnostic, including the final line break.
 pub(super) fn write(diagnostic: &Diagnostic, format: ErrorFormat, colored: bool) -> String {
     match format {
-        ErrorFormat::Text => snippet::render(diagnostic, colored),
-        ErrorFormat::Json => format!("{}\n", json::display(&diagnostic.to_value())),
+        ErrorFormat::Text => {
+            let mut visible = diagnostic.clone();
+            visible.make_visible();
+            snippet::render(&visible, colored)
+        }
+        ErrorFormat::Json => {
+            format!("{}\n", ascii_controls(&json::display(&diagnostic.to_value())))
+        }
         ErrorFormat::Github => github(diagnostic),
     }
+}
+
+/// JSON with the characters escaped that control terminals. Those below a space are escaped in any JSON, and all of them can only be
+/// inside of strings.
+fn ascii_controls(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        match visible_line(c.encode_utf8(&mut [0; 4])) {
+            Cow::Borrowed(_) => text.push(c),
+            Cow::Owned(_) => text.push_str(&format!("\\u{:04x}", u32::from(c))),
+        }
+    }
+    text.replace("##", "\\u0023#")
 }
 
 /// Formats a workflow command of GitHub Actions: `::error PROPERTIES::MESSAGE`.
@@ -44,7 +65,7 @@ fn github(diagnostic: &Diagnostic) -> String {
 
 /// Spec: line breaks would end the command, so they are percent-encoded, and so is `%` itself.
 fn data(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    visible_lines(text).replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// Spec: in a property the separators `:` and `,` are percent-encoded, too.
@@ -109,6 +130,32 @@ mod tests {
         assert_eq!(write(&error, ErrorFormat::Github, true), expected);
         let warning = Diagnostic::warning(status("odd")).in_file("<stdin>").field("spec.a");
         assert_eq!(github(&warning), "::warning title=spec.a (status)::odd\n");
+    }
+
+    #[test]
+    fn control_characters_are_escaped_in_every_format() {
+        let hostile = "web\u{1b}[2J\u{9b}\u{202e}\n::error::forged\n[PASS]";
+        let file = File::parse("a: \u{202e}1\n".to_owned()).unwrap();
+        let error = Diagnostic::error(status(hostile))
+            .in_file(hostile)
+            .resource(hostile)
+            .field(hostile)
+            .hint(hostile)
+            .note(hostile);
+        let located =
+            error.clone().at(&file, Span::new(3, 7)).related(&file, Span::new(0, 1), hostile);
+        for error in [error, located] {
+            for format in [ErrorFormat::Text, ErrorFormat::Json, ErrorFormat::Github] {
+                let text = write(&error, format, false);
+                let is_raw = |c: char| c.is_control() && c != '\n' || c == '\u{202e}';
+                assert!(!text.contains(is_raw), "{text:?}");
+                assert!(
+                    !text.lines().any(|line| line.trim_start().starts_with("::error::")),
+                    "{text}"
+                );
+                assert!(!text.lines().any(|line| line.starts_with("[PASS]")), "{text}");
+            }
+        }
     }
 
     fn status(message: &str) -> CommandKind {

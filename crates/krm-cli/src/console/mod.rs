@@ -1,4 +1,8 @@
-//! Everything that krm prints: data on standard output, diagnostics and status on standard error.
+//! Everything that krm prints: data and text for people on standard output, diagnostics and status on standard error.
+//!
+//! Names and values come from files that somebody else may have written. What people read, on a terminal or in the log of a CI system,
+//! has control characters escaped, and a name cannot begin a line. This happens here and nowhere else: a command chooses between
+//! [`Console::data`], which programs read, and [`Console::line`] and [`Console::lines`], which people read.
 
 mod diff;
 mod format;
@@ -10,10 +14,11 @@ pub(crate) use progress::{Activity, Progress};
 pub(crate) use table::Table;
 
 use std::borrow::Cow;
-use std::io::{self, BufWriter, Stdout, Write};
+use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
+use krm_core::print::{log_line, visible_lines, without_commands};
 use krm_core::{Diagnostic, PlannedChange, Severity};
 
 use crate::cli::{Color, ErrorFormat, Global};
@@ -23,6 +28,7 @@ use crate::{Exit, Failure, disk};
 /// Standard output and standard error, with the options that decide what is printed there.
 pub(crate) struct Console {
     out: BufWriter<Stdout>,
+    is_terminal: bool,
     colored_out: bool,
     colored_err: bool,
     quiet: bool,
@@ -43,6 +49,7 @@ impl Console {
         progress::init(global.quiet);
         Self {
             out: BufWriter::new(io::stdout()),
+            is_terminal: io::stdout().is_terminal(),
             colored_out: colored(AutoStream::choice(&io::stdout())),
             colored_err: colored(AutoStream::choice(&io::stderr())),
             quiet: global.quiet,
@@ -53,9 +60,22 @@ impl Console {
         }
     }
 
-    /// Prints data to standard output.
-    pub(crate) fn print(&mut self, text: &str) -> Result<(), Failure> {
-        Ok(self.out.write_all(text.as_bytes())?)
+    /// Prints data to standard output: as it is for programs, with control characters escaped on a terminal.
+    pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+        match self.is_terminal {
+            true => Ok(self.out.write_all(visible_lines(text).as_bytes())?),
+            false => Ok(self.out.write_all(text.as_bytes())?),
+        }
+    }
+
+    /// Prints one line for people to standard output.
+    pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
+        Ok(writeln!(self.out, "{}", log_line(text))?)
+    }
+
+    /// Prints lines for people to standard output. Names in them are escaped already, so that each is in one line.
+    pub(crate) fn lines(&mut self, text: &str) -> Result<(), Failure> {
+        text.lines().try_for_each(|line| self.line(line))
     }
 
     /// Whether `--verbose` is given.
@@ -112,7 +132,7 @@ impl Console {
     /// Prints what was done to standard error, unless `--quiet` is given.
     pub(crate) fn status(&mut self, text: &str) {
         if !self.quiet {
-            write_err(&format!("{text}\n"));
+            write_err(&format!("{}\n", log_line(text)));
         }
     }
 
@@ -120,7 +140,7 @@ impl Console {
     pub(crate) fn detail(&mut self, text: &str) {
         match self.format {
             _ if !self.verbose => {}
-            ErrorFormat::Text => write_err(&format!("{text}\n")),
+            ErrorFormat::Text => write_err(&format!("{}\n", log_line(text))),
             _ => self.report(&Diagnostic::new(
                 Severity::Info,
                 CommandKind::Status { message: text.to_owned() },
@@ -153,9 +173,18 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
         write_err(&format::write(&format::from_clap(error), format, false));
         return Exit::Usage;
     }
-    // A closed pipe is not an error: `krm --help | head -1`.
-    let _ = error.print();
+    match without_commands(&error.render().to_string()) {
+        Cow::Owned(text) if error.use_stderr() => write_err(&text),
+        // A closed pipe is not an error: `krm --help | head -1`.
+        _ => drop(error.print()),
+    }
     if error.use_stderr() { Exit::Usage } else { Exit::Success }
+}
+
+/// Prints the lines that a program wrote to its standard error.
+pub(crate) fn program_stderr(text: &str) {
+    text.lines()
+        .for_each(|line| write_err(&format!("{}\n", log_line(&format!("  [stderr] {line}")))));
 }
 
 /// Prints the help to standard error, for a command line without a command.
@@ -186,5 +215,5 @@ pub(crate) fn bug(panic: &str) {
 
 /// Writes to standard error. A failure is ignored, as there is nowhere left to report it.
 fn write_err(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    let _ = io::stderr().lock().write_all(without_commands(text).as_bytes());
 }

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use krm_core::print::visible_line;
+
 /// Work that is done sooner needs no progress line.
 const DELAY: Duration = Duration::from_millis(500);
 /// The shortest time between two updates of the line.
@@ -67,7 +69,7 @@ impl Activity {
     /// Draws the line `DESCRIPTION …`.
     pub(crate) fn begin(description: &str) -> Self {
         let drawn = ENABLED.load(Ordering::Relaxed);
-        show(drawn.then(|| format!("\r\u{1b}[K{description} …")));
+        show(drawn.then(|| format!("\r\u{1b}[K{} …", visible_line(description))));
         Self { drawn }
     }
 }

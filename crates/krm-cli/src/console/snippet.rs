@@ -27,13 +27,25 @@ pub(super) fn render(diagnostic: &Diagnostic, colored: bool) -> String {
         }
         // Without a source line the renderer would draw `= help:` below a bar that leads nowhere.
         None => {
-            hints.extend(diagnostic.notes().iter().map(|note| format!("note: {note}\n")));
-            hints.extend(diagnostic.hints.iter().map(|hint| format!("help: {hint}\n")));
+            let notes = diagnostic.notes().iter();
+            hints.extend(notes.map(|note| format!("note: {}\n", indented(note))));
+            let help = diagnostic.hints.iter();
+            hints.extend(help.map(|hint| format!("help: {}\n", indented(hint))));
         }
     }
     let text = format!("{}\n{}", renderer.render(&[group]), hints.concat());
     let locations = [&diagnostic.location, &diagnostic.related].into_iter().flatten();
     locations.fold(text, |text, location| correct_column(text, file_of(diagnostic), location))
+}
+
+/// A text whose further lines are indented, so that none of them looks like a line of krm.
+fn indented(text: &str) -> String {
+    let mut lines = text.split('\n');
+    let first = lines.next().unwrap_or_default().to_owned();
+    lines.fold(first, |text, line| match line.starts_with(' ') {
+        true => format!("{text}\n{line}"),
+        false => format!("{text}\n      {line}"),
+    })
 }
 
 fn file_of(diagnostic: &Diagnostic) -> &str {

@@ -1,5 +1,7 @@
 //! Tables with aligned columns, as plain text or Markdown.
 
+use krm_core::print::visible_line;
+
 /// Rows of cells below a header.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
@@ -11,9 +13,10 @@ impl Table {
         Self { rows: vec![header.iter().map(|name| (*name).to_owned()).collect()] }
     }
 
-    /// Adds a row. A cell has one line: line breaks in it become spaces.
+    /// Adds a row. A cell has one line: line breaks in it become spaces, and control characters are escaped.
     pub(crate) fn row(&mut self, cells: Vec<String>) {
-        self.rows.push(cells.into_iter().map(|cell| cell.replace(['\n', '\r'], " ")).collect());
+        let one_line = |cell: String| visible_line(&cell.replace(['\n', '\r'], " ")).into_owned();
+        self.rows.push(cells.into_iter().map(one_line).collect());
     }
 
     /// Renders the table without trailing spaces.

@@ -35,6 +35,9 @@ diagnostic_kinds! {
         NameNotUtf8 = "name-not-utf8": "cannot read: the file name is not UTF-8", hint "rename the file";
         /// A symlink whose target does not exist.
         DanglingSymlink { reason: String } = "dangling-symlink": "skipped a dangling symlink: {reason}", hint "remove the symlink, or add it to .krmignore";
+        /// Symlinks whose targets are outside of the package.
+        ExternalSymlinks { names: Vec<String> } = "external-symlink": "skipped {}" (external_symlinks(names)),
+            hint "use --follow-external-links if you trust this package";
         /// A line of an ignore file that can match no file.
         InvalidIgnorePattern { line: usize, pattern: String } = "invalid-ignore-pattern": "line {line} matches nothing: `{pattern}`",
             hint "close the bracket, or escape it with a backslash";
@@ -79,4 +82,19 @@ diagnostic_kinds! {
         /// A file of an interrupted run was changed by another program.
         NotRecovered = "not-recovered": "not completed: the file was changed after the interrupted run";
     }
+}
+
+/// The first few symlinks by name, and the number of the others.
+fn external_symlinks(names: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = match names.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    let what = match names.len() {
+        1 => "a symlink whose target is outside the package".to_owned(),
+        count => format!("{count} symlinks whose targets are outside the package"),
+    };
+    format!("{what}: {}{more}", shown.join(", "))
 }

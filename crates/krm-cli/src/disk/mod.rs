@@ -11,6 +11,7 @@ mod lock;
 mod lock_holder;
 mod open_directories;
 mod output_file;
+mod read;
 mod recover;
 #[cfg(unix)]
 #[allow(dead_code, reason = "reading and writing move to it one after the other")]
@@ -25,7 +26,7 @@ mod target;
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 use krm_core::Diagnostic;
@@ -36,6 +37,7 @@ pub(crate) use half_written::HalfWritten;
 pub(crate) use kinds::FileKind;
 pub(crate) use lock::Lock;
 pub(crate) use output_file::write_output;
+pub(crate) use read::{EntryKind, FILE_LIMIT, PackageRoot, read_existing, unreadable};
 
 /// The argument that means standard input or output.
 pub(crate) const STDIN: &str = "-";
@@ -67,25 +69,11 @@ fn from_here(path: &Path) -> String {
 
 /// Reads and parses a file, or standard input.
 pub(crate) fn parse(name: &str, options: ReadOptions) -> Result<File, Diagnostic> {
-    let bytes = read(name).map_err(|diagnostic| diagnostic.in_file(display_name(name)))?;
+    let bytes =
+        read::read_named(name).map_err(|diagnostic| diagnostic.in_file(display_name(name)))?;
     krm_yaml::decode(bytes)
         .and_then(|text| File::parse_with(text, options))
         .map_err(|error| Diagnostic::from(&error).in_file(display_name(name)))
-}
-
-fn read(name: &str) -> Result<Vec<u8>, Diagnostic> {
-    let mut bytes = Vec::new();
-    let outcome = match name {
-        STDIN => io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes),
-        path => fs::read(path),
-    };
-    outcome.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Diagnostic::error(FileKind::FileNotFound),
-        io::ErrorKind::IsADirectory => {
-            Diagnostic::error(FileKind::IsADirectory { path: name.trim_end_matches('/').into() })
-        }
-        _ => cannot_read(&error),
-    })
 }
 
 pub(crate) fn cannot_read(error: &io::Error) -> Diagnostic {

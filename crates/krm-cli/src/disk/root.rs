@@ -112,6 +112,12 @@ impl AsFd for Directory {
     }
 }
 
+impl From<Directory> for OwnedFd {
+    fn from(directory: Directory) -> Self {
+        directory.file.into()
+    }
+}
+
 impl From<File> for Directory {
     fn from(file: File) -> Self {
         Self { file }

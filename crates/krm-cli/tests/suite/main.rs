@@ -12,6 +12,7 @@ mod doc_pages;
 mod file_safety;
 mod functions;
 mod git;
+mod hostile_names;
 mod interrupted_writes;
 mod isolation;
 mod krmignore;

@@ -9,6 +9,8 @@ use krm_yaml::{
 
 use super::kind::Kind;
 use crate::diagnostics::secrets;
+use crate::functions::resource_list::ResourceListKind;
+use crate::print::{log_text, visible_line, visible_range};
 
 /// How many bytes of a source line are kept on each side of a location. A file can be one line of megabytes.
 const MAX_CONTEXT: usize = 160;
@@ -314,6 +316,35 @@ impl Diagnostic {
         let places = [&mut self.location, &mut self.related];
         places.into_iter().flatten().for_each(|place| place.reveal());
         self.rewrite();
+    }
+
+    /// Escapes control characters, for people: names and values come from files that somebody else may have written.
+    pub fn make_visible(&mut self) {
+        let show = |text: &mut String| {
+            if let Cow::Owned(shown) = log_text(text) {
+                *text = shown;
+            }
+        };
+        match self.kind::<ResourceListKind>() {
+            // Only functions write messages of several lines.
+            Some(ResourceListKind::FunctionResult { .. }) => show(&mut self.summary.message),
+            _ => self.summary.message = log_text(&visible_line(self.message())).into_owned(),
+        }
+        self.summary.notes.iter_mut().chain(&mut self.hints).for_each(show);
+        for name in [&mut self.file, &mut self.resource, &mut self.field].into_iter().flatten() {
+            if let Cow::Owned(shown) = visible_line(name) {
+                *name = shown.into();
+            }
+        }
+        for place in [&mut self.location, &mut self.related].into_iter().flatten() {
+            if let Some((text, marked)) = visible_range(&place.text, &place.marked) {
+                (place.text, place.marked) = (text, marked);
+            }
+            // The renderer indents further lines of a message, but not those of a label.
+            if let Some(Cow::Owned(label)) = place.label.as_deref().map(visible_line) {
+                place.label = Some(label);
+            }
+        }
     }
 
     /// Why a document cannot be read.

@@ -6,10 +6,13 @@ use std::path::{Path, PathBuf};
 
 use krm_yaml::File;
 
-use crate::Environment;
+use crate::{Environment, RegularFileError, read_regular_file};
 
 /// Where the daemon listens by default.
 const DEFAULT_SOCKET: &str = "/var/run/docker.sock";
+
+/// The largest configuration of docker that is read.
+const MAX_CONFIG: u64 = 16 << 20;
 
 /// Whether the daemon listens on the socket that docker will use. `false` means unknown: ask the client.
 pub(super) fn is_listening(engine: &str, environment: &Environment) -> bool {
@@ -56,9 +59,10 @@ fn has_context(environment: &Environment) -> bool {
     let directory = environment.get("DOCKER_CONFIG").map(PathBuf::from);
     let home = || environment.get("HOME").map(|home| Path::new(home).join(".docker"));
     let Some(directory) = directory.or_else(home) else { return true };
-    match std::fs::read_to_string(directory.join("config.json")) {
-        Ok(text) => text.contains("currentContext"),
-        Err(error) => error.kind() != std::io::ErrorKind::NotFound,
+    match read_regular_file(&directory.join("config.json"), MAX_CONFIG) {
+        Ok(text) => String::from_utf8_lossy(&text).contains("currentContext"),
+        Err(RegularFileError::Io(error)) => error.kind() != std::io::ErrorKind::NotFound,
+        Err(_) => true,
     }
 }
 

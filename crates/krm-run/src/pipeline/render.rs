@@ -10,7 +10,7 @@ use krm_core::{Diagnostic, Severity};
 
 use super::{PipelineRun, run_tree};
 use crate::{
-    FunctionRun, Interrupt, Limits, RunStatus, RuntimeFactory, RuntimeRequest, Step,
+    DeclaredBy, FunctionRun, Interrupt, Limits, RunStatus, RuntimeFactory, RuntimeRequest, Step,
     local_directory,
 };
 
@@ -92,6 +92,7 @@ impl Renderer {
             network: self.factory.permissions.allow_network,
             local: config_file
                 .and_then(|path| local_directory(&directory, Path::new(path.as_str()))),
+            declared_by: DeclaredBy::package(&directory),
             package_directory: Some(directory),
             ..RuntimeRequest::default()
         };

@@ -35,6 +35,7 @@ impl Scripts {
 
     pub(crate) fn settings(&self) -> ExecSettings {
         ExecSettings {
+            declared_by: krm_run::DeclaredBy::User,
             allow_exec: true,
             working_directory: self.path().to_owned(),
             package_directory: self.path().to_owned(),

@@ -109,7 +109,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let loaded = args.input.load(global)?;
     match (&args.dest, &args.wrap.wrap_kind) {
         (Some(dest), _) => return write_to(args, dest, &loaded, global, console),
-        (None, Some(kind)) => console.print(&args.wrapped(kind, &loaded)?)?,
+        (None, Some(kind)) => console.data(&args.wrapped(kind, &loaded)?)?,
         (None, None) => {
             let mut printer = ResourcePrinter::new(args.format());
             for file in files(&loaded) {

@@ -51,17 +51,19 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             continue;
         }
         if let Some(name) = name {
-            let gap = if at > 0 { "\n" } else { "" };
+            if at > 0 {
+                console.line("")?;
+            }
             let slash = if loaded.origin == Origin::Directory { "/" } else { "" };
-            console.print(&format!("{gap}{name}{slash}\n"))?;
+            console.line(&format!("{name}{slash}"))?;
         }
         for (kind, count) in counts {
             let kind = kind.map_or(String::new(), |kind| format!("{kind}: "));
-            console.print(&format!("{kind}{count}\n"))?;
+            console.line(&format!("{kind}{count}"))?;
         }
     }
     if let Some(format) = args.output {
-        console.print(&format.write(&records)?)?;
+        console.data(&format.write(&records)?)?;
     }
     report_load_errors(&loaded, Exit::Success, global, console)
 }

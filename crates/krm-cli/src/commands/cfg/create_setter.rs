@@ -121,7 +121,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 
 fn schema(args: &Args, global: &Global) -> Result<Option<PackageFile>, Failure> {
     let Some(name) = &args.schema_path else { return Ok(None) };
-    let loaded = loader::load(name, global.jobs).map_err(Failure::input)?;
+    let loaded = loader::load(name, global.load_options()).map_err(Failure::input)?;
     let diagnostics = loaded.diagnostics();
     if diagnostics.iter().any(Diagnostic::is_error) {
         return Err(Failure::Diagnostics(crate::Exit::Input, diagnostics));

@@ -61,9 +61,10 @@ enum Format {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     check_stdin_once([&*args.old, &*args.new])?;
-    let old = loader::load(&args.old, global.jobs).map_err(Failure::input)?;
+    let old = loader::load(&args.old, global.load_options()).map_err(Failure::input)?;
     let beside = [&old.package];
-    let new = loader::load_beside(&args.new, global.jobs, &beside).map_err(Failure::input)?;
+    let new =
+        loader::load_beside(&args.new, global.load_options(), &beside).map_err(Failure::input)?;
     let diagnostics: Vec<Diagnostic> =
         [&old, &new].into_iter().flat_map(LoadedPackage::diagnostics).collect();
     console.report_all(&diagnostics);
@@ -85,7 +86,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             let list: Vec<_> = records
                 .map(|it| diff::record(it, console.shows_secrets(), args.only_meaning))
                 .collect();
-            console.print(&print::records_to_json(&list).map_err(Failure::input)?)?;
+            console.data(&print::records_to_json(&list).map_err(Failure::input)?)?;
         }
         Format::Unified => {
             print_files(&changes, [&old.package, &new.package], console)?;
@@ -99,25 +100,32 @@ fn print_text(
     args: &Args,
     console: &mut Console,
 ) -> Result<(), Failure> {
-    let mut gap = "";
+    let mut is_first = true;
     for change in changes.iter().filter(|change| change.is_semantic()) {
-        console.print(&format!("{gap}{}\n", diff::heading(change)))?;
-        for line in diff::field_lines(change, console.shows_secrets()) {
-            console.print(&format!("  {line}\n"))?;
+        if !std::mem::take(&mut is_first) {
+            console.line("")?;
         }
-        gap = "\n";
+        console.line(&diff::heading(change))?;
+        for line in diff::field_lines(change, console.shows_secrets()) {
+            console.line(&format!("  {line}"))?;
+        }
     }
     if args.only_meaning {
         return Ok(());
     }
-    let mut title = format!("{gap}only comments and formatting\n");
+    let mut title = Some("only comments and formatting");
     for change in changes {
         let lines = diff::formatting_lines(change, console.shows_secrets());
         let Some(item) = change.new.filter(|_| !lines.is_empty()) else { continue };
-        console.print(&std::mem::take(&mut title))?;
-        console.print(&format!("  {} in {}\n", item.label(), item.path()))?;
+        if let Some(title) = title.take() {
+            if !is_first {
+                console.line("")?;
+            }
+            console.line(title)?;
+        }
+        console.line(&format!("  {} in {}", item.label(), item.path()))?;
         for line in lines {
-            console.print(&format!("    {line}\n"))?;
+            console.line(&format!("    {line}"))?;
         }
     }
     Ok(())

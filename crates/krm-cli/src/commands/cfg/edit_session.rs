@@ -132,11 +132,13 @@ impl<'a> EditSession<'a> {
         let (scope, excluded) = (scope.into(), Subpackages::JournalsOnly);
         let load = || match scope {
             SubpackageScope::All => {
-                loader::load_with(dir, global.jobs, Subpackages::Include, is_locked)
+                loader::load_with(dir, global.load_options(), Subpackages::Include, is_locked)
             }
-            SubpackageScope::None => loader::load_with(dir, global.jobs, excluded, is_locked),
+            SubpackageScope::None => {
+                loader::load_with(dir, global.load_options(), excluded, is_locked)
+            }
             SubpackageScope::If(reaches) => {
-                loader::load_if(dir, global.jobs, excluded, reaches, is_locked)
+                loader::load_if(dir, global.load_options(), excluded, reaches, is_locked)
             }
         };
         let load = || load().map_err(Failure::input);

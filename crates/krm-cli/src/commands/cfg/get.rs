@@ -50,10 +50,10 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             return missing(Diagnostic::error(CommandKind::SetterWithoutValue { name }));
         }
         SetterValue::Scalar(text) => {
-            console.print(&source_text::ensure_trailing_newline(text.clone()))?;
+            console.data(&source_text::ensure_trailing_newline(text.clone()))?;
         }
         SetterValue::List(items) => {
-            items.iter().try_for_each(|item| console.print(&format!("{item}\n")))?;
+            items.iter().try_for_each(|item| console.data(&format!("{item}\n")))?;
         }
     }
     Ok(Exit::Success)

@@ -74,14 +74,16 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             }));
             continue;
         }
-        let gap = if at > 0 { "\n" } else { "" };
-        console.print(&format!("{gap}{}\n", package.display_path))?;
+        if at > 0 {
+            console.line("")?;
+        }
+        console.line(&package.display_path)?;
         for table in tables(args, &listed, &package.setters) {
-            console.print(&table.render(args.markdown))?;
+            console.lines(&table.render(args.markdown))?;
         }
     }
     if let Some(format) = args.output {
-        console.print(&format.write(&records)?)?;
+        console.data(&format.write(&records)?)?;
     }
     console.flush()?;
     console.report_all(&diagnostics);

@@ -1,7 +1,6 @@
 //! `krm cfg merge3`: applies the changes between two versions of a package to a third.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
@@ -9,6 +8,7 @@ use krm_core::merge::{
     Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, TextChange, merge_other_file,
 };
 use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
+use krm_run::read_regular_file;
 
 use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
@@ -20,7 +20,7 @@ use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, List
 use crate::commands::plan;
 use crate::commands::yaml::read_valid;
 use crate::console::Console;
-use crate::disk::FileKind;
+use crate::disk::FILE_LIMIT;
 use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -128,7 +128,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     merge_options::report_notes(&warnings, console);
     let action = args.conflicts.action(&conflicts, can_record);
     match args.output {
-        Some(Format::Json) => console.print(&merge_options::conflicts_json(&conflicts))?,
+        Some(Format::Json) => console.data(&merge_options::conflicts_json(&conflicts))?,
         None => console.report_all(&args.conflicts.diagnostics(&conflicts, action)),
     }
     if action == ConflictAction::Fail {
@@ -175,10 +175,10 @@ fn other_files(
         for (content, files) in contents.iter_mut().zip(others) {
             let Some(location) = files.get(path) else { continue };
             let cannot_read = |error| {
-                let kind = FileKind::CannotRead { reason: disk::io_reason(&error) };
-                Failure::input(Diagnostic::error(kind).in_file(local.display_path(path.as_str())))
+                let error = disk::unreadable(error);
+                Failure::input(error.in_file(local.display_path(path.as_str())))
             };
-            *content = Some(fs::read(location).map_err(cannot_read)?);
+            *content = Some(read_regular_file(location, FILE_LIMIT).map_err(cannot_read)?);
         }
         let merged = merge_other_file(
             path.as_str(),

@@ -97,7 +97,8 @@ struct PackageInput {
 impl PackageInput {
     fn load(&self, global: &Global) -> Result<LoadedPackage, Failure> {
         let subpackages = Subpackages::included_if(self.recurse_subpackages);
-        loader::load_with(&self.dir, global.jobs, subpackages, false).map_err(Failure::input)
+        let options = global.load_options();
+        loader::load_with(&self.dir, options, subpackages, false).map_err(Failure::input)
     }
 }
 

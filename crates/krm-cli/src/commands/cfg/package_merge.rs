@@ -27,7 +27,8 @@ pub(super) fn load(
 ) -> Result<LoadedPackage, Failure> {
     let mut known = vec![&session.loaded.package];
     known.extend(beside);
-    let mut loaded = loader::load_beside(name, global.jobs, &known).map_err(Failure::input)?;
+    let mut loaded =
+        loader::load_beside(name, global.load_options(), &known).map_err(Failure::input)?;
     let diagnostics = loaded.diagnostics();
     let has_errors = diagnostics.iter().any(Diagnostic::is_error);
     if has_errors && !edit_options.keep_going {

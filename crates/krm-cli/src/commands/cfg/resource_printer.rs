@@ -80,9 +80,9 @@ impl ResourcePrinter {
 
     fn print(&mut self, text: &str, console: &mut Console) -> Result<(), Failure> {
         if self.count > 0 && self.format == ResourceFormat::Yaml {
-            console.print("---\n")?;
+            console.data("---\n")?;
         }
         self.count += 1;
-        console.print(text)
+        console.data(text)
     }
 }

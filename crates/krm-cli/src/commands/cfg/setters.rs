@@ -85,9 +85,10 @@ impl SetterPackage {
     pub(super) fn load(&self, global: &Global) -> Result<ReadPackage, Failure> {
         let (dir, recurse_subpackages) = (&self.dir, self.recurse_subpackages);
         let loaded = match recurse_subpackages {
-            true => loader::load_with(dir, global.jobs, Subpackages::Include, false),
+            true => loader::load_with(dir, global.load_options(), Subpackages::Include, false),
             false => {
-                loader::load_if(dir, global.jobs, Subpackages::Exclude, reach_subpackages, false)
+                let (options, excluded) = (global.load_options(), Subpackages::Exclude);
+                loader::load_if(dir, options, excluded, reach_subpackages, false)
             }
         };
         let loaded = loaded.map_err(Failure::input)?;
@@ -97,7 +98,7 @@ impl SetterPackage {
     fn documents(&self, global: &Global) -> Result<Vec<PackageFile>, Failure> {
         let mut all = Vec::new();
         for name in &self.openapi {
-            let loaded = loader::load(name, global.jobs).map_err(Failure::input)?;
+            let loaded = loader::load(name, global.load_options()).map_err(Failure::input)?;
             let diagnostics = loaded.diagnostics();
             if diagnostics.iter().any(Diagnostic::is_error) {
                 return Err(Failure::Diagnostics(crate::Exit::Input, diagnostics));

@@ -121,13 +121,13 @@ enum Structure {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let loaded = loader::load(&args.dir, global.jobs).map_err(Failure::input)?;
+    let loaded = loader::load(&args.dir, global.load_options()).map_err(Failure::input)?;
     let kept = loaded.package.resources().filter(|placed| args.local.includes(placed.resource));
     let resources: Vec<PackageResource<'_>> = kept.collect();
     match args.output {
         Some(format) => {
             let records: Vec<Record<'_>> = resources.iter().map(|it| record(it, &loaded)).collect();
-            console.print(&format.write(&records)?)?;
+            console.data(&format.write(&records)?)?;
         }
         None => draw(args, &loaded, &resources, console)?,
     }
@@ -158,10 +158,10 @@ fn draw(
             loaded.origin == Origin::Stdin,
             &fields,
         );
-        return console.print(&tree.render());
+        return console.lines(&tree.render());
     }
     let owned = tree::by_owner(resources, &loaded.title, &fields);
-    console.print(&owned.tree.render())?;
+    console.lines(&owned.tree.render())?;
     console.flush()?;
     console.report_all(&owned.missing_owners);
     Ok(())

@@ -7,7 +7,9 @@ use krm_core::functions::resource_list::{Item, Items};
 use krm_core::functions::results::FieldLookup;
 use krm_core::functions::{AnnotatedFunction, AnnotatedRuntime, annotated_functions};
 use krm_core::{Diagnostic, Location, Package};
-use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label, local_directory};
+use krm_run::{
+    DeclaredBy, Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label, local_directory,
+};
 
 use super::function_config;
 use super::run::Args;
@@ -51,7 +53,7 @@ impl StepSource<'_> {
             steps.extend(self.declared_steps(source)?);
         }
         for dir in &self.args.fn_path {
-            let loaded = loader::load(dir, self.global.jobs).map_err(Failure::input)?;
+            let loaded = loader::load(dir, self.global.load_options()).map_err(Failure::input)?;
             let diagnostics = loaded.diagnostics();
             if diagnostics.iter().any(Diagnostic::is_error) {
                 return Err(Failure::Diagnostics(Exit::Input, diagnostics));
@@ -95,7 +97,7 @@ impl StepSource<'_> {
     fn explicit_step(&self) -> Result<Step, Diagnostic> {
         let request = RuntimeRequest {
             package_directory: self.directory.clone(),
-            is_typed: true,
+            declared_by: DeclaredBy::User,
             network: self.args.flags.permissions.has_network(),
             ..RuntimeRequest::default()
         };
@@ -130,10 +132,13 @@ impl StepSource<'_> {
         let declared_at = place(function);
         let name = name_of(&declaration.runtime);
         let root = source.root.unwrap_or(&self.factory.working_directory);
-        let directory = root.join(placed.file.path.directory());
+        let declared_by = DeclaredBy::Package {
+            root: root.to_owned(),
+            directory: placed.file.path.directory().to_owned(),
+        };
         let config_file = Path::new(placed.file.path.as_str());
         let local = source.root.and_then(|root| local_directory(root, config_file));
-        let (runtime, runner) = self.runner(&declaration.runtime, &directory, local.as_deref());
+        let (runtime, runner) = self.runner(&declaration.runtime, &declared_by, local.as_deref());
         let runner = runner.map_err(|error| {
             let error = cannot_run(error, &label(None, &name));
             if error.location.is_none() { declared_at.locate(error) } else { error }
@@ -179,16 +184,16 @@ impl StepSource<'_> {
         }
     }
 
-    /// How a declared function runs. Its files are relative to the directory of its declaration.
+    /// How a declared function runs. Its files are relative to the directory of its declaration, and inside the package.
     fn runner(
         &self,
         runtime: &AnnotatedRuntime,
-        directory: &Path,
+        declared_by: &DeclaredBy,
         local: Option<&Path>,
     ) -> (&'static str, Result<Runner, Diagnostic>) {
         let request = |network: bool, mounts: &[String], variables: &[String]| RuntimeRequest {
             package_directory: self.directory.clone(),
-            is_typed: false,
+            declared_by: declared_by.clone(),
             network,
             mounts: mounts.to_vec(),
             variables: variables.to_vec(),
@@ -205,10 +210,10 @@ impl StepSource<'_> {
                 ("exec", factory.exec(&name_of(runtime), Some(args), &request))
             }
             AnnotatedRuntime::Wasm { path } => {
-                ("wasm", factory.wasm(path, &directory.join(path), &request(false, &[], &[])))
+                ("wasm", factory.wasm(path, &request(false, &[], &[])))
             }
             AnnotatedRuntime::Starlark { path, .. } => {
-                ("starlark", factory.starlark(runtime.name(), &directory.join(path)))
+                ("starlark", factory.starlark(runtime.name(), path, &request(false, &[], &[])))
             }
         }
     }

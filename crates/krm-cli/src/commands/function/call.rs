@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     if let Err(error) = interpreter::call(builtin, &mut list) {
         let results = error.results(list.results);
         if stream.can_carry_results() {
-            console.print(&stream.write_failed(&results).map_err(stdin_failure)?)?;
+            console.data(&stream.write_failed(&results).map_err(stdin_failure)?)?;
         }
         // Locations without a file are in the functionConfig.
         let errors = error.diagnostics.into_iter();
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         let exit = if is_crash { Exit::Bug } else { Exit::Function };
         return Err(Failure::Diagnostics(exit, errors));
     }
-    console.print(&stream.write(&list).map_err(stdin_failure)?)?;
+    console.data(&stream.write(&list).map_err(stdin_failure)?)?;
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();
     errors.iter().for_each(|result| console.report(&result.to_diagnostic()));
     Ok(if errors.is_empty() { Exit::Success } else { Exit::Findings })

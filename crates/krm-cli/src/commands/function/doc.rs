@@ -30,8 +30,8 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let name = args.name.as_deref().or(args.image.as_deref()).unwrap_or_default();
     let builtin = find(name)?;
-    console.print(builtin.doc.trim_end())?;
-    console.print("\n")?;
+    console.data(builtin.doc.trim_end())?;
+    console.data("\n")?;
     Ok(Exit::Success)
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::{ArgGroup, ValueEnum};
 use krm_core::functions::kptfile;
 use krm_core::{Diagnostic, PackagePath};
-use krm_run::{Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
+use krm_run::{DeclaredBy, Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
 
 use super::function_config;
 use super::kinds::FnCommandKind;
@@ -163,7 +163,7 @@ impl Args {
     ) -> (String, &'static str, Result<Runner, Diagnostic>) {
         let request = RuntimeRequest {
             package_directory,
-            is_typed: true,
+            declared_by: DeclaredBy::User,
             network: self.flags.permissions.has_network(),
             local: self.fn_config.as_deref().and_then(parent_directory),
             ..RuntimeRequest::default()
@@ -175,10 +175,10 @@ impl Args {
         } else if let Some(command) = &self.exec {
             (command.clone(), "exec", factory.exec(command, None, &request))
         } else if let Some(file) = &self.wasm {
-            (file.clone(), "wasm", factory.wasm(file, Path::new(file), &request))
+            (file.clone(), "wasm", factory.wasm(file, &request))
         } else {
             let file = self.starlark.clone().unwrap_or_default();
-            let runner = factory.starlark(&file, Path::new(&file));
+            let runner = factory.starlark(&file, &file, &request);
             (file, "starlark", runner)
         }
     }

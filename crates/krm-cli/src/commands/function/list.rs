@@ -42,7 +42,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         Output::Json => print::records_to_json(&all()).map_err(Failure::input)?,
         Output::Yaml => print::records_to_yaml(&all()),
     };
-    console.print(&text)?;
+    console.data(&text)?;
     Ok(Exit::Success)
 }
 

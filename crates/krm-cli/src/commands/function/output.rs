@@ -66,9 +66,9 @@ impl Output {
                 let items = items()?;
                 let options = InputOptions { without_ids: true, ..InputOptions::default() };
                 let list = InputList::of(&items, &options).map_err(Failure::input)?;
-                console.print(&with_results(list.text(), results)?)?;
+                console.data(&with_results(list.text(), results)?)?;
             }
-            Self::Unwrap => console.print(&documents(&items()?))?,
+            Self::Unwrap => console.data(&documents(&items()?))?,
             Self::Directory(directory) => return create(directory, package, console),
         }
         Ok(Exit::Success)

@@ -80,16 +80,16 @@ impl PipedList {
         let exit = run_report::exit(pipeline);
         if pipeline.is_stopped {
             if is_list && self.stream.can_carry_results() {
-                console.print(&self.stream.write_failed(&results).map_err(stdin_failure)?)?;
+                console.data(&self.stream.write_failed(&results).map_err(stdin_failure)?)?;
             }
             return Err(Failure::Diagnostics(exit, errors));
         }
         if is_list {
             self.list.results.extend(results);
-            console.print(&self.stream.write(&self.list).map_err(stdin_failure)?)?;
+            console.data(&self.stream.write(&self.list).map_err(stdin_failure)?)?;
         } else {
             self.skipped_documents(false).iter().for_each(|warning| console.report(warning));
-            console.print(&output::documents(&self.take_items()))?;
+            console.data(&output::documents(&self.take_items()))?;
         }
         match exit {
             Exit::Success => Ok(Exit::Success),

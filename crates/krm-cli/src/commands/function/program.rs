@@ -1,19 +1,19 @@
 //! The program of `wrap` and `xargs`: it receives a list on standard input and the functionConfig as flags and variables.
 
 use std::env;
-use std::io::{self, Write};
+use std::io;
 use std::time::Duration;
 
 use krm_core::Diagnostic;
 use krm_core::functions::adapter;
 use krm_core::print::ListWrapper;
 use krm_run::{
-    Environment, Exec, ExecSettings, Function, Invocation, Limits, RunKind, Variable, cannot_run,
-    label,
+    DeclaredBy, Environment, Exec, ExecSettings, Function, Invocation, Limits, RunKind, Variable,
+    cannot_run, label,
 };
 use krm_yaml::{File, ReadOptions};
 
-use crate::{Failure, disk};
+use crate::{Failure, console, disk};
 
 /// The program and its list.
 #[derive(Clone, Debug, clap::Args)]
@@ -82,6 +82,7 @@ impl Program {
         let here = env::current_dir()?;
         let settings = ExecSettings {
             allow_exec: true,
+            declared_by: DeclaredBy::User,
             working_directory: here.clone(),
             package_directory: here,
             environment: env::vars_os().collect::<Environment>(),
@@ -98,12 +99,12 @@ impl Program {
             exec.run(&mut Invocation { limits, interrupt, ..Invocation::new(list.as_bytes()) });
         match execution.output() {
             Ok(output) => {
-                let _ = io::stderr().write_all(execution.stderr.text().as_bytes());
+                console::program_stderr(&execution.stderr.text());
                 Ok(output.to_owned())
             }
             // A program without output adds no resources, which is not a failure.
             Err(RunKind::EmptyOutput) => {
-                let _ = io::stderr().write_all(execution.stderr.text().as_bytes());
+                console::program_stderr(&execution.stderr.text());
                 Ok(String::new())
             }
             Err(error) => {

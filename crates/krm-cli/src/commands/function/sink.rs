@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         return Err(Failure::input(Diagnostic::error(FnCommandKind::PruneWithoutList)));
     }
     let Some(dir) = &args.dir else {
-        console.print(&output::documents(&given))?;
+        console.data(&output::documents(&given))?;
         return Ok(Exit::Success);
     };
     if !Path::new(dir).exists() {

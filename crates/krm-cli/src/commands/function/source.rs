@@ -90,12 +90,12 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     };
     let list = InputList::of(&items, &options).map_err(Failure::input)?;
     match args.output {
-        Output::Stdout => console.print(&args.with_head(list.text()))?,
+        Output::Stdout => console.data(&args.with_head(list.text()))?,
         Output::Unwrap => {
             let file = File::parse(list.text().to_owned());
             let file = file.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
             let texts = Input::new(&file).map_err(Failure::input)?.texts();
-            console.print(&texts.join("---\n"))?;
+            console.data(&texts.join("---\n"))?;
         }
     }
     Ok(Exit::Success)
@@ -126,7 +126,7 @@ impl Args {
 fn combined(dirs: &[String], global: &Global, console: &mut Console) -> Result<Package, Failure> {
     let mut files: Vec<PackageFile> = Vec::new();
     for dir in dirs {
-        let loaded = loader::load(dir, global.jobs).map_err(Failure::input)?;
+        let loaded = loader::load(dir, global.load_options()).map_err(Failure::input)?;
         let diagnostics = loaded.diagnostics();
         if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(Failure::Diagnostics(Exit::Input, diagnostics));

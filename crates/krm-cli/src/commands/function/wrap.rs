@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         Err(FailedProgram { failure, output }) => {
             // The orchestrator reads the results of a function that failed, too. An output that is not readable has none.
             if let Ok(Some(list)) = adapter::with_results(&input, output) {
-                console.print(&list)?;
+                console.data(&list)?;
             }
             return Err(failure);
         }
@@ -69,7 +69,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let text = content.text().to_owned();
         merged = adapter::merge_output(&list, text, &MergeOptions::default()).map_err(refused)?;
     }
-    console.print(&merged)?;
+    console.data(&merged)?;
     Ok(Exit::Success)
 }
 
@@ -85,7 +85,7 @@ fn is_merged() -> bool {
 
 /// The resources that are merged after the output.
 fn read(directory: &str, global: &Global) -> Result<LoadedPackage, Failure> {
-    let loaded = loader::load(directory, global.jobs).map_err(Failure::input)?;
+    let loaded = loader::load(directory, global.load_options()).map_err(Failure::input)?;
     let diagnostics = loaded.diagnostics();
     match diagnostics.iter().any(Diagnostic::is_error) {
         true => Err(Failure::Diagnostics(Exit::Input, diagnostics)),

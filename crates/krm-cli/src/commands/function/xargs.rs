@@ -28,6 +28,6 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let input = program::input()?;
     let output = args.program.run(&input, !args.env_only).map_err(|failed| failed.failure)?;
-    console.print(&output)?;
+    console.data(&output)?;
     Ok(Exit::Success)
 }

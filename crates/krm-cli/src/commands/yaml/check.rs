@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         found.iter_mut().for_each(Diagnostic::reveal);
     }
     match args.output {
-        Some(Format::Json) => console.print(&list(&found))?,
+        Some(Format::Json) => console.data(&list(&found))?,
         None => console.report_all(&found),
     }
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();

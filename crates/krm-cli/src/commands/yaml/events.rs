@@ -24,7 +24,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let file = disk::parse(&args.file, ReadOptions::default()).map_err(Failure::input)?;
-    console.print(&krm_yaml::events(&file))?;
+    console.data(&krm_yaml::events(&file))?;
     let errors = syntax_errors(&args.file, &file.documents().collect::<Vec<_>>());
     if errors.is_empty() {
         Ok(Exit::Success)

@@ -64,9 +64,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
             && at > 0
             && (args.output.is_some() || node.is_collection() || found[at - 1].is_collection());
         if separate {
-            console.print("---\n")?;
+            console.data("---\n")?;
         }
-        console.print(&render(*node, args).map_err(Failure::input)?)?;
+        console.data(&render(*node, args).map_err(Failure::input)?)?;
     }
     let errors = syntax_errors(&args.file, &documents);
     if !errors.is_empty() {

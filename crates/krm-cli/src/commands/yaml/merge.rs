@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         .map_err(Failure::input)?;
     merge_options::report_notes(&merged.warnings, console);
     if !args.in_place && !args.preview.is_on() {
-        console.print(&merged.text)?;
+        console.data(&merged.text)?;
         return Ok(Exit::Success);
     }
     let mut plan = Plan::default();

@@ -130,7 +130,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         plan::apply_or_preview(&plan, &args.preview, &lock, console)?
     } else {
         if args.output.is_none() {
-            console.print(&merged.text)?;
+            console.data(&merged.text)?;
         }
         Exit::Success
     };
@@ -145,7 +145,7 @@ fn report(
 ) -> Result<(), Failure> {
     merge_options::report_notes(&merged.warnings, console);
     match args.output {
-        Some(Format::Json) => console.print(&merge_options::conflicts_json(&merged.conflicts)),
+        Some(Format::Json) => console.data(&merge_options::conflicts_json(&merged.conflicts)),
         None => {
             console.report_all(&args.conflicts.diagnostics(&merged.conflicts, action));
             Ok(())

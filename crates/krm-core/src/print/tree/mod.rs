@@ -8,6 +8,8 @@ pub use directories::by_directory;
 pub use fields::TreeFields;
 pub use owners::{OwnerTree, by_owner, has_owners};
 
+use super::visible_line;
+
 /// A line of a tree, with its children.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeNode {
@@ -23,7 +25,7 @@ impl TreeNode {
         Self { label: label.into(), children: Vec::new() }
     }
 
-    /// The tree as text, drawn with box characters.
+    /// The tree as text, drawn with box characters. A label is one line, with control characters escaped.
     ///
     /// ```
     /// use krm_core::print::tree::TreeNode;
@@ -34,7 +36,7 @@ impl TreeNode {
     /// assert_eq!(root.render(), ".\n├── a\n│   └── c\n└── b\n");
     /// ```
     pub fn render(&self) -> String {
-        let mut out = format!("{}\n", self.label);
+        let mut out = format!("{}\n", visible_line(&self.label));
         render_children(self, "", &mut out);
         out
     }
@@ -44,7 +46,7 @@ fn render_children(node: &TreeNode, lead: &str, out: &mut String) {
     for (at, child) in node.children.iter().enumerate() {
         let is_last = at + 1 == node.children.len();
         let (corner, bar) = if is_last { ("└── ", "    ") } else { ("├── ", "│   ") };
-        out.push_str(&format!("{lead}{corner}{}\n", child.label));
+        out.push_str(&format!("{lead}{corner}{}\n", visible_line(&child.label)));
         render_children(child, &format!("{lead}{bar}"), out);
     }
 }

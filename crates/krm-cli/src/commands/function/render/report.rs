@@ -119,9 +119,9 @@ pub(super) fn explain(
     for run in mutators.filter(|run| !run.changes.is_empty()) {
         let (name, package) = (&run.record.name, loaded.display_path(&run.record.package));
         let place = run.declared_at.as_ref().map(ToString::to_string).unwrap_or_default();
-        console.print(&format!("{name} in {package} ({place})\n"))?;
+        console.line(&format!("{name} in {package} ({place})"))?;
         for line in krm_run::explain(&run.changes, console.shows_secrets()) {
-            console.print(&format!("  {line}\n"))?;
+            console.line(&format!("  {line}"))?;
         }
     }
     Ok(())
