@@ -61,10 +61,19 @@ pub fn write(value: &Value<'_>) -> Result<String, JsonError> {
 /// JSON cannot represent the value.
 pub fn of_node(node: NodeRef<'_>) -> Result<String, Diagnostic> {
     write(&Value::Node(node)).map_err(|error| {
-        let mut scalars = node.descendants().filter(|it| !it.is_collection());
-        let found = scalars.find(|it| write(&Value::Node(*it)).is_err()).unwrap_or(node);
+        let found = unrepresentable_number(node).unwrap_or(node);
         let kind = EditErrorKind::from(error);
         Diagnostic::error(kind).at(node.document().file(), found.span())
+    })
+}
+
+/// The first number in a node that JSON does not have. Aliases are not followed: their targets may be large, and are part of the document.
+pub(crate) fn unrepresentable_number(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
+    node.descendants().find(|it| {
+        it.as_scalar().is_some_and(|scalar| match scalar.resolve() {
+            ScalarType::Int(_) | ScalarType::Float(_) => json_number(&scalar.value()).is_none(),
+            _ => false,
+        })
     })
 }
 

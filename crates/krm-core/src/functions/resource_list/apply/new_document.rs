@@ -1,7 +1,7 @@
 //! The text of a resource that a function added: without the annotations of the orchestrator, and in block style unless the file is
 //! JSON.
 
-use krm_yaml::{Edit, EditError, EmptyParents, File, NodeKind, NodeRef, ScalarStyle, Value};
+use krm_yaml::{Edit, EditError, EmptyParents, File, NodeKind, NodeRef, ScalarStyle};
 
 use super::content::{ExistingComments, node_value};
 use super::kinds::OutputKind;
@@ -87,9 +87,7 @@ pub(super) fn json_text(node: NodeRef<'_>) -> Result<String, Diagnostic> {
     let value =
         node_value(node, ResourceLevel::Root, &ExistingComments::default()).map_err(refused)?;
     let text = json::write(&value).map_err(|_| {
-        let is_not_json = |it: &NodeRef<'_>| json::write(&Value::Node(*it)).is_err();
-        let mut scalars = node.descendants().filter(|it| !it.is_collection());
-        let scalar = scalars.find(is_not_json).unwrap_or(node);
+        let scalar = json::unrepresentable_number(node).unwrap_or(node);
         let kind = OutputKind::NotJson { value: scalar.text().into() };
         Diagnostic::error(kind).at(file, scalar.span())
     })?;
