@@ -76,7 +76,7 @@ impl Identity {
     }
 }
 
-/// The mark is an extended attribute: it is no file that could be committed, and neither `git` nor a plain copy carries it along.
+/// The mark is an extended attribute: it is not a file that could be committed, and neither `git` nor a plain copy carries it along.
 #[cfg(target_os = "linux")]
 mod mark_attribute {
     use rustix::fs::{XattrFlags, fgetxattr, fremovexattr, fsetxattr};

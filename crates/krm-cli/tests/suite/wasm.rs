@@ -94,7 +94,7 @@ fn is_bounded(sandbox: &Sandbox, flags: &[&str]) {
         "{}",
         ran.stderr
     );
-    assert!(ran.stderr.ends_with("\n  the end\n"), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("\n  | the end\n"), "{}", ran.stderr);
     assert!(bytes < MAX_MEMORY, "{bytes} bytes");
     assert_eq!(sandbox.files()["shop/a.yaml"], RESOURCE);
 }

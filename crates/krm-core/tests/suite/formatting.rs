@@ -133,11 +133,15 @@ impl Choice {
     pub(crate) fn unknown_survives(&self) -> Verdict {
         let new = self.new_text()?;
         let (old, file) = (self.file()?, File::parse(new.clone()).map_err(|e| format!("{e:?}"))?);
-        // A text at the end of a file without a final line break may need one, or a `-`, elsewhere.
+        // A text at the end of a file without a final line break may need one, or a `-`, elsewhere. An empty value in a flow collection
+        // that moves gets a space before the comma, because Kubernetes takes the colon of `a:,` for a part of the key.
+        let has_empty_value = [": ,", ": }", ": ]"].iter().any(|it| self.text.contains(it));
         let bytes = |text: &str| {
             let mut bytes = text.as_bytes().to_vec();
             let moves = self.options.indentation != Indentation::default();
-            let may_change = |byte: &u8| moves && (*byte == b' ' || byte.is_ascii_digit());
+            let may_change = |byte: &u8| {
+                moves && byte.is_ascii_digit() || (moves || has_empty_value) && *byte == b' '
+            };
             bytes.retain(|byte| !matches!(byte, b'\n' | b'\r' | b'-') && !may_change(byte));
             bytes.sort_unstable();
             bytes

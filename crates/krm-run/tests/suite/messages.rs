@@ -27,8 +27,8 @@ fn exit_code_with_the_last_lines_of_stderr() {
     let limits = Limits::default();
     assert_eq!(
         run("for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo line $n >&2; done; exit 3", &limits),
-        "function `./function` failed: exited with code 3\nnote: last lines of stderr:\n  line 3\n  line 4\n  line 5\n  \
-         line 6\n  line 7\n  line 8\n  line 9\n  line 10\n  line 11\n  line 12"
+        "function `./function` failed: exited with code 3\nnote: last lines of stderr:\n  | line 3\n  | line 4\n  | line 5\n  \
+         | line 6\n  | line 7\n  | line 8\n  | line 9\n  | line 10\n  | line 11\n  | line 12"
     );
     assert_eq!(run("exit 1", &limits), "function `./function` failed: exited with code 1");
 }
@@ -37,7 +37,7 @@ fn exit_code_with_the_last_lines_of_stderr() {
 fn signals_have_names() {
     assert_eq!(
         run("echo oops >&2; kill -SEGV $$", &Limits::default()),
-        "function `./function` failed: killed by signal 11 (SIGSEGV)\nnote: last lines of stderr:\n  oops"
+        "function `./function` failed: killed by signal 11 (SIGSEGV)\nnote: last lines of stderr:\n  | oops"
     );
     assert_eq!(
         run("kill -KILL $$", &Limits::default()),
@@ -52,7 +52,7 @@ fn limits_name_the_flag_that_changes_them() {
     assert_eq!(
         run("echo reading the schema >&2; sleep 100", &limits),
         "function `./function` failed: timed out after 1.5 seconds\n\
-         note: last lines of stderr:\n  reading the schema\n\
+         note: last lines of stderr:\n  | reading the schema\n\
          help: use --timeout to allow more time"
     );
     let limits = Limits { time: Duration::from_secs(60), ..limits };
@@ -106,6 +106,6 @@ fn names_and_stderr_are_escaped_for_the_terminal() {
     let execution = function.run(&mut Invocation::new(INPUT));
     assert_eq!(
         message(&execution, function.name()),
-        "function `./function '\\u{1b}[2J'` failed: exited with code 1\nnote: last lines of stderr:\n  red\\u{7}"
+        "function `./function '\\u{1b}[2J'` failed: exited with code 1\nnote: last lines of stderr:\n  | red\\u{7}"
     );
 }
