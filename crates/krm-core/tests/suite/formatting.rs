@@ -135,7 +135,9 @@ impl Choice {
         let (old, file) = (self.file()?, File::parse(new.clone()).map_err(|e| format!("{e:?}"))?);
         // A text at the end of a file without a final line break may need one, or a `-`, elsewhere. An empty value in a flow collection
         // that moves gets a space before the comma, because Kubernetes takes the colon of `a:,` for a part of the key.
-        let has_empty_value = [": ,", ": }", ": ]"].iter().any(|it| self.text.contains(it));
+        let mut nodes =
+            old.documents().filter_map(|it| it.root()).flat_map(|root| root.descendants());
+        let has_empty_value = nodes.any(|node| node.text().is_empty());
         let bytes = |text: &str| {
             let mut bytes = text.as_bytes().to_vec();
             let moves = self.options.indentation != Indentation::default();
