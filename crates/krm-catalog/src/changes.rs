@@ -201,7 +201,7 @@ pub(crate) fn change<T>(
     };
     changes.add_to(&mut edit).map_err(refused)?;
     if !edit.is_empty() {
-        resource.replace(edit.apply().map_err(refused)?)?;
+        resource.replace_file(edit.apply_to_file().map_err(refused)?)?;
     }
     Ok(collected)
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, PackagePath};
-use krm_yaml::{Edit, EditError, EmptyParents, NodeRef, Path, Value};
+use krm_yaml::{Edit, EditError, EmptyParents, File, NodeRef, Path, Value};
 
 use crate::kinds::ResourceKind;
 use crate::{Error, wire_annotations};
@@ -146,6 +146,14 @@ impl Resource {
         Ok(())
     }
 
+    /// Replaces the whole text with the result of an edit ([`Edit::apply_to_file`]), which is parsed already.
+    pub fn replace_file(&mut self, file: File) -> Result<(), Error> {
+        if file.text() != self.text() {
+            self.item = wire_annotations::extract(Some(&self.item), self.item.with_file(file)?)?;
+        }
+        Ok(())
+    }
+
     fn change(
         &mut self,
         change: impl for<'a> FnOnce(&mut Edit<'a>, NodeRef<'a>) -> Result<(), EditError>,
@@ -157,9 +165,10 @@ impl Resource {
         if edit.is_empty() {
             return Ok(());
         }
-        let text =
-            edit.apply().map_err(|error| self.in_its_file(Diagnostic::from_edit(&error, file)))?;
-        self.replace(text)
+        let new = edit
+            .apply_to_file()
+            .map_err(|error| self.in_its_file(Diagnostic::from_edit(&error, file)))?;
+        self.replace_file(new)
     }
 
     fn in_its_file(&self, diagnostic: Diagnostic) -> Diagnostic {

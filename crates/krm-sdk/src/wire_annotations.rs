@@ -45,7 +45,7 @@ fn without(item: &Item, removed: &[NodeRef<'_>]) -> Result<Item, Diagnostic> {
     for node in removed {
         edit.remove(*node, EmptyParents::Remove).map_err(diagnostic)?;
     }
-    item.with_text(edit.apply().map_err(diagnostic)?)
+    item.with_file(edit.apply_to_file().map_err(diagnostic)?)
 }
 
 /// Removes the transport annotations, and sets the path and index of the item from them.

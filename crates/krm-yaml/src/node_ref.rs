@@ -411,9 +411,17 @@ impl<'a> Scalar<'a> {
 
     /// Whether the value equals `text`.
     pub fn is(self, text: &str) -> bool {
-        match self.style() {
-            ScalarStyle::Plain if !self.raw().contains(['\n', '\r']) => self.raw() == text,
-            _ => self.value() == text,
+        if self.style() != ScalarStyle::Plain {
+            return self.value() == text;
+        }
+        let raw = self.raw();
+        // Folding lines shortens a text and keeps its first byte.
+        if raw.as_bytes().first() != text.as_bytes().first() || raw.len() < text.len() {
+            return false;
+        }
+        match raw.bytes().any(|byte| matches!(byte, b'\n' | b'\r')) {
+            true => self.value() == text,
+            false => raw == text,
         }
     }
 

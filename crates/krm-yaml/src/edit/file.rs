@@ -96,10 +96,7 @@ impl File {
         if edit.is_empty() {
             return Ok(());
         }
-        let text = edit.apply()?;
-        let (lines, columns) = self.offset();
-        let file = Self::parse(text).map_err(|error| refuse(error.into()))?;
-        *self = file.with_offset(lines, columns);
+        *self = edit.apply_to_file()?;
         Ok(())
     }
 }

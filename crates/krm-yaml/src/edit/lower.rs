@@ -86,13 +86,30 @@ impl<'a> EditContext<'a> {
     }
 }
 
-/// The new text of a document. It is parsed and compared with the expectation, unless `plain_swap` proves that this is not necessary.
+/// The new text of a document.
+pub(crate) enum EditedDocument {
+    /// Not parsed, because `plain_swap` proves what it means.
+    Text(String),
+    /// Parsed and compared with the expectation.
+    Parsed(File),
+}
+
+impl EditedDocument {
+    pub(crate) fn into_text(self) -> String {
+        match self {
+            Self::Text(text) => text,
+            Self::Parsed(file) => file.into_text(),
+        }
+    }
+}
+
+/// Applies the changes of a document.
 pub(crate) fn apply<'a>(
     document: DocumentRef<'a>,
     edit: &DocumentEdit<'a>,
     allow_shared: bool,
     json: bool,
-) -> Result<String, EditError> {
+) -> Result<EditedDocument, EditError> {
     let Lowered { splices, collections, json_scalars } = lower(document, edit, allow_shared, json)?;
     let is_certain = plain_swap::is_certain(document, edit, &splices);
     let may_add_breaks = splices.iter().flat_map(|it| &it.parts).any(Part::has_foreign_breaks);
@@ -105,14 +122,17 @@ pub(crate) fn apply<'a>(
         return Err(EditError::new(span, EditErrorKind::ForeignLineBreak));
     }
     if !is_certain || File::is_too_large(&text) {
-        return verify::read_back(document, edit, &collections, json_scalars, text);
+        let file = verify::read_back(document, edit, &collections, json_scalars, text)?;
+        return Ok(EditedDocument::Parsed(file));
     }
     debug_assert_eq!(
-        verify::read_back(document, edit, &collections, json_scalars, text.clone()).as_ref(),
+        verify::read_back(document, edit, &collections, json_scalars, text.clone())
+            .map(File::into_text)
+            .as_ref(),
         Ok(&text),
         "what is certain is read back the same"
     );
-    Ok(text)
+    Ok(EditedDocument::Text(text))
 }
 
 /// Whether the changes of a document succeed and need no verification.

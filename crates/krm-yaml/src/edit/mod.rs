@@ -455,11 +455,44 @@ impl<'a> Edit<'a> {
             let document = crate::DocumentRef { file: self.file, index: *index };
             let span = document.span();
             out.push_str(&text[at as usize..span.start as usize]);
-            out.push_str(&lower::apply(document, edit, self.allow_shared, self.json)?);
+            let edited = lower::apply(document, edit, self.allow_shared, self.json)?;
+            out.push_str(&edited.into_text());
             at = span.end;
         }
         out.push_str(&text[at as usize..]);
         Ok(out)
+    }
+
+    /// Applies all changes and returns the new file. Faster than parsing the new text, because the text of an edited document is parsed to
+    /// verify it.
+    ///
+    /// ```
+    /// use krm_yaml::{Edit, File};
+    ///
+    /// let file = File::parse("replicas: 3 # for now\n".to_owned())?;
+    /// let mut edit = Edit::new(&file);
+    /// edit.set(file.get("replicas").expect("it is there"), 5)?;
+    /// let new = edit.apply_to_file()?;
+    /// assert_eq!(new.get("replicas").map(|node| node.text()), Some("5"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn apply_to_file(self) -> Result<File, EditError> {
+        let (file, (lines, columns)) = (self.file, self.file.offset());
+        let new = match self.documents.first_key_value() {
+            // The only document of a file is the whole of it.
+            Some((0, edit)) if file.documents.len() == 1 => {
+                let document = crate::DocumentRef { file, index: 0 };
+                lower::apply(document, edit, self.allow_shared, self.json)?
+            }
+            _ => lower::EditedDocument::Text(self.apply()?),
+        };
+        let new = match new {
+            lower::EditedDocument::Parsed(file) => file,
+            lower::EditedDocument::Text(text) => {
+                File::parse(text).map_err(|error| EditError::new(Span::empty(0), error))?
+            }
+        };
+        Ok(new.with_offset(lines, columns))
     }
 }
 

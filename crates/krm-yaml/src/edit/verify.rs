@@ -14,20 +14,20 @@ use crate::node::NodeKind;
 use crate::node_ref::{NodeRef, Scalar};
 use crate::parser::ReadOptions;
 
-/// Returns the new text of the document if it means what the edit asks for, and if Kubernetes reads it like the old one.
+/// Returns the new text of the document, parsed, if it means what the edit asks for, and if Kubernetes reads it like the old one.
 pub(crate) fn read_back(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
     changes: &BTreeMap<u32, CollectionChange<'_>>,
     json_scalars: bool,
     text: String,
-) -> Result<String, EditError> {
+) -> Result<File, EditError> {
     let expected = Expected { edit, changes, json_scalars };
     let file = expected.read(document, text)?;
     let new = file.document(0).and_then(|new| kubernetes::without_hazards(document, new));
     match new.map(|text| expected.read(document, text)) {
-        Some(Ok(changed)) => Ok(changed.into_text()),
-        Some(Err(_)) | None => Ok(file.into_text()),
+        Some(Ok(changed)) => Ok(changed),
+        Some(Err(_)) | None => Ok(file),
     }
 }
 
@@ -77,6 +77,10 @@ impl Expected<'_, '_> {
         }
         holds(old.anchor() == new.anchor() && old.tag() == new.tag())?;
         if old.is_collection() {
+            // Most of a document is as it was.
+            if self.is_untouched(old) && old.is_written_as(new) {
+                return Ok(());
+            }
             holds(old.kind() == new.kind())?;
             return self.children(old, new);
         }
@@ -92,6 +96,14 @@ impl Expected<'_, '_> {
                     && old.text() == new.text()
             }
         })
+    }
+
+    /// Whether no change is inside a collection.
+    fn is_untouched(&self, old: NodeRef<'_>) -> bool {
+        let inside = old.index..old.subtree().end as u32;
+        self.edit.values.range(inside.clone()).next().is_none()
+            && self.edit.keys.range(inside.clone()).next().is_none()
+            && self.changes.range(inside).next().is_none()
     }
 
     fn children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {

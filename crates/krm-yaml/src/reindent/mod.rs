@@ -58,5 +58,6 @@ impl DocumentRef<'_> {
             return Ok(text);
         }
         edit::read_back(self, &edit::DocumentEdit::default(), &BTreeMap::new(), false, text)
+            .map(crate::File::into_text)
     }
 }

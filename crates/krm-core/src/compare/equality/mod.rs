@@ -7,7 +7,7 @@ mod wire;
 
 use std::collections::HashSet;
 
-use krm_yaml::{NodeKind, NodeRef, ScalarStyle};
+use krm_yaml::{NodeKind, NodeRef, Scalar, ScalarStyle};
 
 use super::fields::Fields;
 pub(crate) use keys::{canonical_key, canonical_scalar, fields_as_sent};
@@ -102,6 +102,10 @@ impl Comparison {
         if differs_by_tag {
             return false;
         }
+        // Most of what is compared was not changed.
+        if a.is_collection() && a.is_written_as(b) {
+            return true;
+        }
         match (a.kind(), b.kind()) {
             (NodeKind::Mapping, NodeKind::Mapping) => match equality {
                 Equality::FunctionOutput(level) => self.returned_mapping(a, b, level, depth),
@@ -136,6 +140,14 @@ impl Comparison {
         equality: Equality,
         depth: usize,
     ) -> bool {
+        // A plain key and a quoted one may be of different types.
+        let is_same = |one: Scalar<'_>, other: Scalar<'_>| {
+            other.style() == ScalarStyle::Plain && one.raw() == other.raw()
+        };
+        if have_same_keys_in_order(a, b, is_same) {
+            let values = a.children().zip(b.children()).skip(1).step_by(2);
+            return values.into_iter().all(|(a, b)| self.nodes(a, b, equality, depth));
+        }
         let (a, b) = (Fields::of(a, true), Fields::of(b, true));
         a.len() == b.len()
             && a.iter().all(|(name, field)| {
@@ -152,7 +164,9 @@ impl Comparison {
         depth: usize,
     ) -> bool {
         let below = Equality::FunctionOutput(ResourceLevel::Other);
-        if level == ResourceLevel::Other && have_same_keys_in_order(sent, returned) {
+        if level == ResourceLevel::Other
+            && have_same_keys_in_order(sent, returned, |one, other| other.is(one.raw()))
+        {
             let values = sent.children().zip(returned.children()).skip(1).step_by(2);
             return values.into_iter().all(|(a, b)| self.nodes(a, b, below, depth));
         }
@@ -171,7 +185,11 @@ impl Comparison {
 
 /// Whether two mappings have the same plain keys in the same order, each once. True for most output, and then the fields need not be
 /// looked up by name.
-fn have_same_keys_in_order(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
+fn have_same_keys_in_order(
+    a: NodeRef<'_>,
+    b: NodeRef<'_>,
+    is_same: impl Fn(Scalar<'_>, Scalar<'_>) -> bool,
+) -> bool {
     const FEW: usize = 16;
     let mut names: Vec<&str> = Vec::with_capacity(FEW);
     let (mut a, mut b) = (a.children().step_by(2), b.children().step_by(2));
@@ -183,7 +201,7 @@ fn have_same_keys_in_order(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
         };
         let (Some(one), Some(other)) = (one.as_scalar(), other.as_scalar()) else { return false };
         let name = one.raw();
-        let is_plain = one.style() == ScalarStyle::Plain && other.is(name) && name != "<<";
+        let is_plain = one.style() == ScalarStyle::Plain && is_same(one, other) && name != "<<";
         if !is_plain || names.contains(&name) || names.len() == FEW {
             return false;
         }

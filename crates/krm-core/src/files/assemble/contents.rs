@@ -64,21 +64,22 @@ impl<'a> FileAssembly<'a, '_> {
         let is_item = |(index, ..): &Changed<'_>| self.positions[*index].item.is_some();
         let (items, documents): (Vec<_>, Vec<_>) = changed.into_iter().partition(is_item);
         let edit_error = |error: EditError| Diagnostic::from_edit(&error, file);
-        let text = match items.is_empty() {
-            true => file.text().to_owned(),
-            false => self.edit_items(file, &items, path.is_json()).map_err(edit_error)?,
-        };
+        if items.is_empty() {
+            return match &documents[..] {
+                [] => Ok(Some(file.text().to_owned())),
+                // An item that is the whole of its file has the whole text, markers included.
+                [(_, before, after)] if std::ptr::eq(before.file(), file) => {
+                    Ok(Some(after.text().to_owned()))
+                }
+                _ => self.replace_documents(file, &documents).map(Some),
+            };
+        }
+        let text = self.edit_items(file, &items, path.is_json()).map_err(edit_error)?;
         if documents.is_empty() {
             return Ok(Some(text));
         }
-        let [(_, before, after)] = &documents[..] else {
-            return self.replace_documents(text, &documents).map(Some);
-        };
-        // An item that is the whole of its file has the whole text, markers included.
-        match std::ptr::eq(before.file(), file) && items.is_empty() {
-            true => Ok(Some(after.text().to_owned())),
-            false => self.replace_documents(text, &documents).map(Some),
-        }
+        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
+        self.replace_documents(&file, &documents).map(Some)
     }
 
     /// Edits items of lists. If that fails or changes another resource, the items are replaced as a whole.
@@ -110,10 +111,9 @@ impl<'a> FileAssembly<'a, '_> {
     /// Replaces whole documents: the text between the markers of each.
     fn replace_documents(
         &self,
-        text: String,
+        file: &File,
         documents: &[Changed<'_>],
     ) -> Result<String, Diagnostic> {
-        let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let source = file.text();
         let mut out = String::with_capacity(source.len());
         let mut at = 0;

@@ -59,7 +59,12 @@ impl Item {
     pub fn with_text(&self, text: String) -> Result<Self, Diagnostic> {
         let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
         let (lines, columns) = self.file.offset();
-        let Self { file, .. } = Self::from_file(Arc::new(file.with_offset(lines, columns)))?;
+        self.with_file(file.with_offset(lines, columns))
+    }
+
+    /// The same resource with another text, which is parsed already.
+    pub fn with_file(&self, file: File) -> Result<Self, Diagnostic> {
+        let Self { file, .. } = Self::from_file(Arc::new(file))?;
         Ok(Self { file, ..self.clone() })
     }
 
