@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::kinds::CatalogKind;
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::{Edit, EditError, KeyPosition, NodeKind, NodeRef, ScalarType, Segment, Value};
+use rayon::prelude::*;
 
 /// The changes of one resource. They are collected before any of them is made, because aliases may share the nodes.
 #[derive(Default)]
@@ -204,6 +205,21 @@ pub(crate) fn change<T>(
         resource.replace_file(edit.apply_to_file().map_err(refused)?)?;
     }
     Ok(collected)
+}
+
+/// Fewer resources than this are not worth another thread.
+const MIN_PER_THREAD: usize = 32;
+
+/// Changes each resource as [`change`] does, in parallel. Returns what `collect` returns for each, in order, or the first error.
+pub(crate) fn change_each<T: Send>(
+    resources: Vec<&mut Resource>,
+    collect: impl for<'a> Fn(&mut Changes<'a>, &'a Resource) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let work = |resource: &mut Resource| change(resource, &collect);
+    // All results are collected before one is looked at: which error comes first does not depend on the number of threads.
+    let results: Vec<Result<T, Error>> =
+        resources.into_par_iter().with_min_len(MIN_PER_THREAD).map(work).collect();
+    results.into_iter().collect()
 }
 
 /// Names the resource of a diagnostic and its file.

@@ -8,7 +8,7 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::Value;
 use serde::Deserialize;
 
-use crate::changes::{Changes, FieldSlot, change, is_null, not_a_mapping};
+use crate::changes::{Changes, FieldSlot, change_each, is_null, not_a_mapping};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
@@ -61,10 +61,10 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     fields.extend(known);
     let message = message(&config.annotations);
     let mut results = Vec::new();
-    for resource in &mut list.items {
-        let paths = change(resource, |changes, resource| {
-            set(changes, resource, &fields, &config.annotations)
-        })?;
+    let changed = change_each(list.items.iter_mut().collect(), |changes, resource| {
+        set(changes, resource, &fields, &config.annotations)
+    })?;
+    for (resource, paths) in list.items.iter().zip(changed) {
         results.extend(paths.into_iter().map(|path| result(resource, path, &message)));
     }
     if results.is_empty() {

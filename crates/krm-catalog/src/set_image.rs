@@ -6,7 +6,7 @@ use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::changes::{Changes, FieldSlot, change, text_of};
+use crate::changes::{Changes, FieldSlot, change_each, text_of};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, reword_unknown_fields,
     unknown_kind,
@@ -58,18 +58,21 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         lists.map(|list| FieldSpec::new("", "", kind, &format!("{spec}/{list}[]/image"), false))
     });
     let known: Vec<FieldSpec> = known.collect();
+    let found = change_each(list.items.iter_mut().collect(), |changes, resource| {
+        let mut tally = Tally::default();
+        // Resources of other kinds may have something else at the default paths. An error at a path that the user gave is reported.
+        let known = known.iter().map(|field| field.find(resource, changes).unwrap_or_default());
+        let mut slots: Vec<FieldSlot<'_>> = known.flatten().collect();
+        for field in &additional_image_fields {
+            slots.extend(field.find(resource, changes)?);
+        }
+        image.set(changes, &slots, &mut tally);
+        Ok(tally)
+    })?;
     let mut tally = Tally::default();
-    for resource in &mut list.items {
-        change(resource, |changes, resource| {
-            // Resources of other kinds may have something else at the default paths. An error at a path that the user gave is reported.
-            let known = known.iter().map(|field| field.find(resource, changes).unwrap_or_default());
-            let mut slots: Vec<FieldSlot<'_>> = known.flatten().collect();
-            for field in &additional_image_fields {
-                slots.extend(field.find(resource, changes)?);
-            }
-            image.set(changes, &slots, &mut tally);
-            Ok(())
-        })?;
+    for it in found {
+        tally.count += it.count;
+        tally.names.extend(it.names);
     }
     let count = tally.count;
     list.add_result(Severity::Info, format!("summary: updated a total of {count} image(s)"));

@@ -6,7 +6,7 @@ use krm_sdk::{Error, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
 use serde::Deserialize;
 
-use crate::changes::{Changes, FieldSlot, change, not_a_mapping};
+use crate::changes::{Changes, FieldSlot, change_each, not_a_mapping};
 use crate::config::{function_config, is_config_map, is_custom, missing, unknown_kind};
 use crate::field_spec::FieldSpec;
 use crate::{Builtin, Run};
@@ -128,10 +128,9 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         list.add_result(Severity::Warning, "no `labels` arguments are given in FunctionConfig");
         return Ok(());
     }
-    let mut count = 0;
-    for resource in list.items.iter_mut().filter(|it| !it.view().is_local()) {
-        count += change(resource, |changes, resource| set(changes, resource, &labels))?;
-    }
+    let selected = list.items.iter_mut().filter(|it| !it.view().is_local()).collect();
+    let counts = change_each(selected, |changes, resource| set(changes, resource, &labels))?;
+    let count: usize = counts.into_iter().sum();
     list.add_result(Severity::Info, format!("set {count} labels in total"));
     Ok(())
 }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use krm_sdk::{Error, Resource, ResourceList};
 use serde::Deserialize;
 
-use crate::changes::{Changes, FieldSlot, change, text_of};
+use crate::changes::{Changes, FieldSlot, change_each, text_of};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
@@ -61,21 +61,16 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let scopes = Scopes::of(&list.items);
     let renamed = config.renamed(&list.items, &scopes);
     let references = References::to(&renamed);
-    for resource in &mut list.items {
+    change_each(list.items.iter_mut().collect(), |changes, resource| {
         let is_namespaced = scopes.is_namespaced(resource);
-        change(resource, |changes, resource| {
-            config.set_names(changes, resource)?;
-            references
-                .update(changes, resource, is_namespaced, &renamed, |old| config.new_name(old));
-            rewrite(changes, resource, |dependency| {
-                let new = config.new_name(&dependency.name)?;
-                renamed
-                    .has_dependency(&dependency)
-                    .then_some(Dependency { name: new, ..dependency })
-            });
-            Ok(())
-        })?;
-    }
+        config.set_names(changes, resource)?;
+        references.update(changes, resource, is_namespaced, &renamed, |old| config.new_name(old));
+        rewrite(changes, resource, |dependency| {
+            let new = config.new_name(&dependency.name)?;
+            renamed.has_dependency(&dependency).then_some(Dependency { name: new, ..dependency })
+        });
+        Ok(())
+    })?;
     Ok(())
 }
 

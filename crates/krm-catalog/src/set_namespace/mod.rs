@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::changes::{Changes, change, text_of};
+use crate::changes::{Changes, change, change_each, text_of};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
@@ -51,6 +51,12 @@ impl Tally {
         self.old.insert(old.to_owned());
     }
 
+    fn merge(&mut self, other: Self) {
+        self.count += other.count;
+        self.old.extend(other.old);
+        self.seen.extend(other.seen);
+    }
+
     /// The old values as the original prints them: sorted, separated by spaces.
     fn old_values(&self) -> String {
         let old: Vec<&str> = self.old.iter().map(String::as_str).collect();
@@ -62,22 +68,26 @@ impl Tally {
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config = read(list)?;
     let scopes = Scopes::of(&list.items);
-    let mut moved = BTreeMap::new();
-    let (mut tally, mut messages) = (Tally::default(), Vec::new());
     let selected: Vec<usize> =
         (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
-    // Compat: results of cluster-scoped resources come first.
-    let (namespaced, cluster_scoped): (Vec<usize>, Vec<usize>) =
-        selected.iter().copied().partition(|at| scopes.is_namespaced(&list.items[*at]));
-    for at in cluster_scoped.into_iter().chain(namespaced.iter().copied()) {
-        let resource = &mut list.items[at];
+    let resources = list.items.iter_mut().filter(|it| !it.view().is_local()).collect();
+    let outcomes = change_each(resources, |changes, resource| {
         let is_namespaced = scopes.is_namespaced(resource);
         let before = is_namespaced.then(|| dependency(resource));
-        let is_moved = change(resource, |changes, resource| {
-            let fields = namespace_fields(changes, resource, is_namespaced);
-            Ok(config.set(changes, resource, fields, &mut tally, &mut messages))
-        })?;
-        moved.extend(before.map(|before| (before, is_moved)));
+        let fields = namespace_fields(changes, resource, is_namespaced);
+        let (mut tally, mut messages) = (Tally::default(), Vec::new());
+        let is_moved = config.set(changes, resource, fields, &mut tally, &mut messages);
+        Ok((before.map(|before| (before, is_moved)), tally, messages))
+    })?;
+    // Compat: results of cluster-scoped resources come first.
+    let (namespaced, cluster_scoped): (Vec<_>, Vec<_>) =
+        outcomes.into_iter().partition(|(dependency, ..)| dependency.is_some());
+    let mut moved = BTreeMap::new();
+    let (mut tally, mut messages) = (Tally::default(), Vec::new());
+    for (dependency, found, said) in cluster_scoped.into_iter().chain(namespaced) {
+        moved.extend(dependency);
+        tally.merge(found);
+        messages.extend(said);
     }
     let depends = rewrite_dependencies(list, &selected, &config.namespace, &moved)?;
     messages.into_iter().for_each(|message| list.add_result(Severity::Info, message));

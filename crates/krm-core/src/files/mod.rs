@@ -10,7 +10,9 @@ mod plan;
 pub(crate) mod remove;
 mod rename;
 
-pub use assemble::{AssembledFiles, DeletedResource, Deletions, assemble};
+pub use assemble::{
+    AssembledFiles, DeletedResource, Deletions, FileResult, assemble, assemble_with,
+};
 pub use kinds::FilesKind;
 pub use placement::Placement;
 pub use plan::{Action, Destination, OriginalFile, Plan, PlannedChange};

@@ -73,6 +73,20 @@ pub fn assemble<'a>(
     after: &[Item],
     deletions: Deletions,
 ) -> Result<AssembledFiles<'a>, Vec<Diagnostic>> {
+    assemble_with(package, before, after, deletions, |count, work| (0..count).map(work).collect())
+}
+
+/// The change of one file, none if its text stays the same.
+pub type FileResult<'a> = Result<Option<FileChange<'a>>, Diagnostic>;
+
+/// Like [`assemble`]. `for_each` computes the result of each of this many files, in order, and may do so in parallel.
+pub fn assemble_with<'a>(
+    package: &'a Package,
+    before: &[Item],
+    after: &[Item],
+    deletions: Deletions,
+    for_each: impl FnOnce(usize, &(dyn Fn(usize) -> FileResult<'a> + Sync)) -> Vec<FileResult<'a>>,
+) -> Result<AssembledFiles<'a>, Vec<Diagnostic>> {
     if is_unchanged(before, after) {
         return Ok(AssembledFiles::default());
     }
@@ -83,13 +97,21 @@ pub fn assemble<'a>(
     if deletions == Deletions::Some {
         check_deletions(&deleted, before)?;
     }
-    let (mut changes, mut errors) = (Vec::new(), Vec::new());
-    for (path, file) in assembly.files.iter_mut().filter(|(_, file)| file.is_touched) {
+    for file in assembly.files.values_mut().filter(|file| file.is_touched) {
         let resources = file.old.into_iter().flat_map(PackageFile::package_resources);
         let position =
             |it: PackageResource<'_>| ResourcePosition::of(it.resource.node, it.resource.item);
         file.positions = resources.map(position).collect();
-        match file.finish(path) {
+    }
+    let touched: Vec<(&PackagePath, &FileAssembly<'a, '_>)> =
+        assembly.files.iter().filter(|(_, file)| file.is_touched).collect();
+    let results = for_each(touched.len(), &|at| {
+        let (path, file) = touched[at];
+        file.finish(path)
+    });
+    let (mut changes, mut errors) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
             Ok(change) => changes.extend(change),
             Err(error) => errors.push(error),
         }
