@@ -28,6 +28,20 @@ pub(crate) fn map<T: Sync, R: Send>(
     }
 }
 
+/// Sets the number of threads of functions and of [`for_each_index`].
+pub(crate) fn limit_threads(jobs: NonZeroUsize) {
+    // It fails only if the threads were started before, and this is the first thing that krm does.
+    let _ = ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
+}
+
+/// Runs `work` for each number below `count`, and returns the results in order.
+pub(crate) fn for_each_index<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
+    match count {
+        0 | 1 => (0..count).map(work).collect(),
+        _ => (0..count).into_par_iter().map(work).collect(),
+    }
+}
+
 /// Runs `work` inside a thread pool, for work that uses rayon itself.
 pub(crate) fn within<R: Send>(jobs: Option<NonZeroUsize>, work: impl FnOnce() -> R + Send) -> R {
     match Threads::of(jobs) {

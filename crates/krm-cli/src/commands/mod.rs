@@ -34,6 +34,9 @@ pub(crate) fn main() -> Exit {
             return crate::console::usage(&with_suggestion(error));
         }
     };
+    if let Some(jobs) = cli.global.jobs {
+        crate::parallel::limit_threads(jobs);
+    }
     let mut console = Console::new(&cli.global);
     let result = run(&cli, &mut console).and_then(|exit| {
         console.flush()?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use krm_core::files::{Deletions, assemble};
+use krm_core::files::{Deletions, assemble_with};
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
 use krm_core::functions::results::RunReport;
@@ -20,7 +20,7 @@ use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix::{self, Choices};
 use crate::console::Console;
 use crate::disk::{self, FileKind};
-use crate::{CommandResult, Exit, Failure};
+use crate::{CommandResult, Exit, Failure, parallel};
 
 /// New contents of files by path; none for a file that is removed.
 pub(super) type FileContents = BTreeMap<PackagePath, Option<String>>;
@@ -143,7 +143,7 @@ pub(super) fn assembled(
     console: &mut Console,
     reports_deletions: bool,
 ) -> Result<FileContents, Failure> {
-    let assembly = assemble(package, before, after, deletions)
+    let assembly = assemble_with(package, before, after, deletions, parallel::for_each_index)
         .map_err(|errors| Failure::Diagnostics(Exit::Function, errors))?;
     assembly.warnings.iter().for_each(|warning| console.report(warning));
     if reports_deletions {
