@@ -23,9 +23,9 @@ impl<'a> ValidationInput<'a> {
     /// # Errors
     /// Results with the severity error: Kubernetes cannot read the resource, or what it reads is not certain.
     pub(crate) fn of(written: &'a Resource) -> Result<Self, Vec<FunctionResult>> {
-        let breaks = kubernetes_reader::line_breaks(written.item().file());
-        if !breaks.is_empty() {
-            return Err(breaks.iter().map(|it| result(written, it, None)).collect());
+        let hidden = kubernetes_reader::hidden_text(written.item().file());
+        if !hidden.is_empty() {
+            return Err(hidden.iter().map(|it| result(written, it, None)).collect());
         }
         let root = written.root();
         if kubernetes_reader::is_read_as_written(root) {

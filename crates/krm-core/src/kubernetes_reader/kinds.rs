@@ -10,6 +10,9 @@ diagnostic_kinds! {
         /// A character that ends a line in YAML 1.1, but not in YAML 1.2.
         LineBreak { character: &'static str } = "unicode-line-break": "raw {character} ends a line for Kubernetes, but not in YAML 1.2",
             hint "remove it, or write `{}` in a double-quoted scalar" (crate::kubernetes_reader::line_breaks::escape(character));
+        /// A `?` that belongs to a scalar in YAML 1.2, and starts a key for Kubernetes.
+        QuestionMark = "kubernetes-question-mark": "Kubernetes reads the `?` at the start of this scalar as the indicator of a key",
+            hint "quote the scalar";
         /// A scalar that Kubernetes and YAML 1.2 read differently.
         Difference { text: Excerpt, yaml12: ScalarReading, kubernetes: ScalarReading } = "kubernetes-reads-differently":
             "`{text}` is {yaml12} in YAML 1.2, but Kubernetes reads {kubernetes}",

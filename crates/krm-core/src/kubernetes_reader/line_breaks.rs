@@ -19,15 +19,7 @@ pub(super) fn escape(name: &str) -> &'static str {
 
 /// The errors for all raw U+0085, U+2028 and U+2029 of a file where Kubernetes would read something else than YAML 1.2 does:
 /// everywhere outside of quoted scalars, and where a quoted scalar has another value.
-///
-/// ```
-/// let text = "# harmless\u{2028}hostNetwork: true\n";
-/// let file = krm_yaml::File::parse(text.to_owned())?;
-/// let found = krm_core::kubernetes_reader::line_breaks(&file);
-/// assert_eq!(found[0].message(), "raw U+2028 (line separator) ends a line for Kubernetes, but not in YAML 1.2");
-/// # Ok::<(), krm_yaml::ReadError>(())
-/// ```
-pub fn find(file: &File) -> Vec<Diagnostic> {
+pub(super) fn find(file: &File) -> Vec<Diagnostic> {
     let found = offsets(file.text());
     if found.is_empty() {
         return Vec::new();

@@ -179,7 +179,7 @@ impl Step {
         is_builtin_validator || self.role == Some(Role::Validator)
     }
 
-    /// Errors for text that Kubernetes reads as lines of their own, and that a validator would not see.
+    /// Errors for text that only Kubernetes reads, and that a validator would not see.
     fn hidden_text(&self, sent: &[&Item]) -> Vec<Diagnostic> {
         if !self.is_validator() {
             return Vec::new();
@@ -189,7 +189,7 @@ impl Step {
             None => error,
         };
         let found = sent.iter().flat_map(|item| {
-            let errors = kubernetes_reader::line_breaks(item.file()).into_iter();
+            let errors = kubernetes_reader::hidden_text(item.file()).into_iter();
             errors.map(|error| located(item, error))
         });
         found.collect()

@@ -36,7 +36,7 @@ pub(super) fn items(
     Ok(items)
 }
 
-/// Rejects files with text that Kubernetes reads as lines of their own, before a validator passes what it cannot see. The resources
+/// Rejects files with text that only Kubernetes reads, before a validator passes what it cannot see. The resources
 /// alone are not enough: a file of only comments can hide a resource.
 pub(super) fn check_validated_files(package: &Package) -> Result<(), Failure> {
     let errors: Vec<Diagnostic> = package
@@ -44,7 +44,7 @@ pub(super) fn check_validated_files(package: &Package) -> Result<(), Failure> {
         .iter()
         .filter_map(|it| Some((it, it.file()?)))
         .flat_map(|(it, file)| {
-            let errors = kubernetes_reader::line_breaks(file).into_iter();
+            let errors = kubernetes_reader::hidden_text(file).into_iter();
             errors.map(|error| error.in_file(&*it.display_path))
         })
         .collect();

@@ -83,8 +83,8 @@ fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
     };
     let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
     found.extend(conflict_records::unresolved_of_file(name, &file));
-    let breaks = kubernetes_reader::line_breaks(&file).into_iter();
-    found.extend(breaks.map(|it| it.in_file(disk::display_name(name))));
+    let hidden = kubernetes_reader::hidden_text(&file).into_iter();
+    found.extend(hidden.map(|it| it.in_file(disk::display_name(name))));
     let warnings = warnings(&file, yaml_1_1);
     found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {
