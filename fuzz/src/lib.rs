@@ -132,6 +132,10 @@ pub fn kubernetes_reader(data: &[u8]) {
         let Some(text) = text_of(rest) else { return };
         text
     };
+    // kubectl splits a stream at a marker with a comment directly behind it, wherever it is.
+    if text.lines().any(|line| line.starts_with("---#")) {
+        return;
+    }
     READER.with_borrow_mut(|reader| match kubernetes::compare(text, reader) {
         Comparison::Different(why) => panic!("{why}\n{text}\n{text:?}"),
         Comparison::Same => {
@@ -225,9 +229,24 @@ fn merges(checked: merging::checks::Checked) {
 /// The result of a two-way merge is valid, and the same merge again changes nothing.
 pub fn merge2(data: &[u8]) {
     let Some(texts) = texts(data, 2) else { return };
-    if texts.iter().all(|text| merging::checks::is_readable(text)) {
+    // A null of a new element is written, and clears nothing before the second merge.
+    let fits = |text: &&str| merging::checks::is_readable(text) && !merging::checks::has_null(text);
+    if texts.iter().all(fits) {
         merges(merging::checks::two_way_is_stable(texts[0], texts[1], &MergeOptions::default()));
     }
+}
+
+/// Whether a list has two mappings with an equal field, which may be the key that its elements are paired by.
+fn has_repeated_key(text: &str) -> bool {
+    let Ok(file) = File::parse(text.to_owned()) else { return true };
+    let nodes = file.documents().filter_map(|it| it.root()).flat_map(|root| root.descendants());
+    nodes.filter_map(|node| node.as_sequence()).any(|list| {
+        let mut seen = std::collections::HashSet::new();
+        let mappings = list.items().filter_map(|item| item.resolve().as_mapping());
+        let entries = mappings.flat_map(|mapping| mapping.entries().collect::<Vec<_>>());
+        let mut fields = entries.map(|entry| (entry.key.text(), entry.value.resolve().text()));
+        fields.any(|field| !seen.insert(field))
+    })
 }
 
 /// A three-way merge of any texts or of generated resources has the properties of merges.
@@ -240,8 +259,8 @@ pub fn merge3(data: &[u8]) {
     }
     let Some(texts) = texts(data, 3) else { return };
     let fits = |text: &&str| merging::checks::is_readable(text) && !merging::checks::has_null(text);
-    // Null clears a field, and a missing field may be added again.
-    if !texts.iter().all(fits) {
+    // Null clears a field, and a missing field may be added again. Of elements with one key, a second merge pairs others than the first.
+    if !texts.iter().all(fits) || texts.iter().any(|text| has_repeated_key(text)) {
         return;
     }
     let upstream = OnConflict::Upstream;
