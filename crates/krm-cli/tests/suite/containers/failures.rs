@@ -8,7 +8,7 @@ fn failure_shows_the_exit_code_and_the_last_lines_of_stderr() {
     let Some(shop) = Shop::new() else { return };
     let stderr = shop.fails("cat; echo one >&2; echo two >&2; exit 5", "-q");
     let expected = format!(
-        "error[function-exit-code]: function `{SHELL}` failed: exited with code 5\nnote: last lines of stderr:\n  one\n  two\n"
+        "error[function-exit-code]: function `{SHELL}` failed: exited with code 5\nnote: last lines of stderr:\n  | one\n  | two\n"
     );
     assert_eq!(stderr, expected);
 }
@@ -24,7 +24,7 @@ fn function_that_does_not_read_its_input_can_report_an_error() {
     let line = format!("krm fn eval big -q -i {SHELL} --image-pull-policy never -e DO");
     let ran = shop.run("exec <&-; echo not interested >&2; exit 7", &line);
     assert_eq!(ran.exit, 4, "{}", ran.stderr);
-    let expected = "exited with code 7\nnote: last lines of stderr:\n  not interested\n";
+    let expected = "exited with code 7\nnote: last lines of stderr:\n  | not interested\n";
     assert!(ran.stderr.contains(expected), "{}", ran.stderr);
     let ran = shop.run("echo kind: ResourceList; echo \"items: []\"", &line);
     assert!(ran.stderr.contains("would be deleted"), "{}", ran.stderr);
@@ -70,7 +70,7 @@ fn endless_stderr_takes_bounded_memory() {
     command.current_dir(shop.sandbox.path()).env("DO", script);
     command.args(["fn", "eval", "shop", "-q", "-i", SHELL, "--image-pull-policy", "never"]);
     let (ran, bytes) = peak_memory::measure(command.args(["-e", "DO", "--runtime", &engine()]));
-    let expected = "exited with code 3\nnote: last lines of stderr:\n  the end\n";
+    let expected = "exited with code 3\nnote: last lines of stderr:\n  | the end\n";
     assert!(ran.exit == 4 && ran.stderr.contains(expected), "{}", ran.stderr);
     assert!(bytes < 150 << 20, "{bytes} bytes");
 }

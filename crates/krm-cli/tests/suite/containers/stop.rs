@@ -25,7 +25,7 @@ fn container_is_removed_after_its_timeout() {
         format!("krm fn eval shop -q -i {image} --image-pull-policy never -e DO --timeout 5s");
     let ran = shop.run("echo working >&2; sleep 600; cat", &line);
     let expected = format!(
-        "error[function-timeout]: function `{image}` failed: timed out after 5 seconds\nnote: last lines of stderr:\n  working\nhelp: use --timeout to allow more time\n"
+        "error[function-timeout]: function `{image}` failed: timed out after 5 seconds\nnote: last lines of stderr:\n  | working\nhelp: use --timeout to allow more time\n"
     );
     assert_eq!((ran.exit, ran.stderr), (4, expected));
     assert_eq!(state(&image), None);
