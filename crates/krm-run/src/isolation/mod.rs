@@ -1,7 +1,7 @@
 //! Interpreters in a process of their own, with limits of the operating system and without access to anything.
 //!
 //! The interpreters of scripts and policies cannot bound what a single operation allocates, and recursion of a policy ends the
-//! process. So the `krm` program starts itself again for them ([`serve`]), hands over a request and reads the response. What goes
+//! process. So the `krm` program starts itself again for them ([`serve()`]), hands over a request and reads the response. What goes
 //! wrong there is an error here, and the package is unchanged.
 //!
 //! ```text
@@ -20,7 +20,7 @@ pub(crate) use thread_interpreter::{ThreadInterpreter, wait};
 
 use krm_catalog::interpreter::{LANGUAGES, Language};
 
-/// The first argument of a process that only evaluates a request; see [`serve`].
+/// The first argument of a process that only evaluates a request; see [`serve()`].
 pub const INTERPRETER_ARGUMENT: &str = "__interpret";
 
 /// Both processes must agree on requests and responses. They can differ where the program was replaced while it ran.

@@ -13,7 +13,7 @@ use crate::kinds::signal_name;
 use crate::process::RunningChild;
 use crate::{Execution, ExecutionEnd, Interrupt, Invocation, Limits, RunKind};
 
-/// Evaluates requests in a child process: the program is started with [`INTERPRETER_ARGUMENT`] and calls [`super::serve`].
+/// Evaluates requests in a child process: the program is started with [`INTERPRETER_ARGUMENT`] and calls [`super::serve()`].
 ///
 /// Time, memory and output are limited, and the child can access nothing but its standard streams.
 #[derive(Debug)]
