@@ -20,6 +20,7 @@ mod formatting;
 #[path = "../../crates/krm-core/tests/suite/merging/mod.rs"]
 mod merging;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 use krm_core::PackageFile;
@@ -77,16 +78,19 @@ pub fn quick_is_thorough(data: &[u8]) {
     }
 }
 
-fn edited(data: &[u8], law: impl Fn(&Edited) -> Verdict) {
-    let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
-    let generated;
-    let text = if choices[0] == 0xff {
-        generated = emit::sample(&mut Draw::new(rest)).text;
-        &generated
-    } else {
-        let Some(text) = text_of(rest) else { return };
-        text
+/// The bytes that choose an edit, and the text to edit: generated from the rest, or the rest itself.
+fn choices_and_text(data: &[u8]) -> Option<(&[u8], Cow<'_, str>)> {
+    let (choices, rest) = data.split_at_checked(EDIT)?;
+    let text = match choices[0] {
+        0xff => emit::sample(&mut Draw::new(rest)).text.into(),
+        _ => text_of(rest)?.into(),
     };
+    Some((choices, text))
+}
+
+fn edited(data: &[u8], law: impl Fn(&Edited) -> Verdict) {
+    let Some((choices, text)) = choices_and_text(data) else { return };
+    let text = &*text;
     let scope = match choices[1] {
         0..=0xdf => Scope::One,
         0xe0..=0xef => Scope::Few,
@@ -123,15 +127,8 @@ thread_local! {
 
 /// Kubernetes and krm read a text alike, and the result of an edit or of formatting, too. The first [`EDIT`] bytes choose the edit.
 pub fn kubernetes_reader(data: &[u8]) {
-    let Some((choices, rest)) = data.split_at_checked(EDIT) else { return };
-    let generated;
-    let text = if choices[0] == 0xff {
-        generated = emit::sample(&mut Draw::new(rest)).text;
-        &generated
-    } else {
-        let Some(text) = text_of(rest) else { return };
-        text
-    };
+    let Some((choices, text)) = choices_and_text(data) else { return };
+    let text = &*text;
     // kubectl splits a stream at a marker with a comment directly behind it, wherever it is.
     if text.lines().any(|line| line.starts_with("---#")) {
         return;

@@ -18,6 +18,18 @@ pub(crate) struct ValidationInput<'a> {
 }
 
 impl<'a> ValidationInput<'a> {
+    /// All resources that Kubernetes can read, and errors for the others.
+    pub(crate) fn all(written: &'a [Resource]) -> (Vec<Self>, Vec<FunctionResult>) {
+        let (mut readable, mut errors) = (Vec::new(), Vec::new());
+        for resource in written {
+            match Self::of(resource) {
+                Ok(input) => readable.push(input),
+                Err(unreadable) => errors.extend(unreadable),
+            }
+        }
+        (readable, errors)
+    }
+
     /// The resource as Kubernetes reads it.
     ///
     /// # Errors

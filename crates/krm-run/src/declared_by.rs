@@ -50,7 +50,7 @@ impl DeclaredBy {
         let Self::Package { root, .. } = self else { return Ok(()) };
         let is_inside = match (root.canonicalize(), location.canonicalize()) {
             (Ok(root), Ok(file)) => file.starts_with(root),
-            // Whether it exists is reported by whoever opens it; the target of a symlink outside is never opened.
+            // A missing file is reported when it is opened. The target of a symlink that leaves the package is never opened.
             (Ok(_), Err(_)) => !location.is_symlink(),
             (Err(_), _) => false,
         };

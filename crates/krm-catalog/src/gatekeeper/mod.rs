@@ -41,14 +41,7 @@ pub fn run(list: &mut ResourceList, interpreter: &dyn Interpreter) -> Result<(),
         .collect::<Result<Vec<(String, Template<'_>)>, Error>>()?;
     let by_kind: BTreeMap<&str, usize> =
         templates.iter().enumerate().map(|(at, (kind, _))| (kind.as_str(), at)).collect();
-    let mut results = Vec::new();
-    let mut resources = Vec::new();
-    for resource in &list.items {
-        match ValidationInput::of(resource) {
-            Ok(input) => resources.push(input),
-            Err(unreadable) => results.extend(unreadable),
-        }
-    }
+    let (resources, mut results) = ValidationInput::all(&list.items);
     for input in &resources {
         results.extend(input.differences.iter().map(|it| input.finding(*it, false)));
     }

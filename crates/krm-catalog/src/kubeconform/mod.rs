@@ -64,15 +64,8 @@ struct Config {
 fn check_all(list: &mut ResourceList, output_format: OutputFormat) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
     config.reject_locations(list.function_config.as_ref())?;
-    let mut results = Vec::new();
-    let mut resources = Vec::new();
-    for resource in &list.items {
-        match ValidationInput::of(resource) {
-            Ok(input) => resources.push(input),
-            // An unreadable definition leaves its resources without rules, so it is an error even if its kind is skipped.
-            Err(unreadable) => results.extend(unreadable),
-        }
-    }
+    // An unreadable definition leaves its resources without rules, so it is an error even if its kind is skipped.
+    let (resources, mut results) = ValidationInput::all(&list.items);
     let definitions = Definitions::of(resources.iter().map(|it| &*it.read));
     for input in resources.iter().filter(|it| !config.skips(&it.read)) {
         match definitions.rules(&input.read) {
