@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::root::{Directory, Links};
+use super::root::Directory;
 use crate::parallel;
 
 /// A flush that failed, with the file or directory that was to be flushed.
@@ -36,7 +36,7 @@ pub(super) fn files(base: &Directory, paths: &[PathBuf]) -> Result<(), FlushErro
 
 /// Flushes these files, but not the directories that hold their names.
 pub(super) fn contents(base: &Directory, paths: &[PathBuf]) -> Result<(), FlushError> {
-    each(paths, |path| base.file(path, Links::Refuse)?.0.sync_all())
+    each(paths, |path| base.file(path)?.0.sync_all())
 }
 
 /// Flushes directories, that is, the names in them.
@@ -45,7 +45,7 @@ pub(super) fn names(base: &Directory, directories: &BTreeSet<PathBuf>) -> Result
         return Ok(());
     }
     let directories: Vec<PathBuf> = directories.iter().cloned().collect();
-    match each(&directories, |path| base.directory(path, Links::Refuse)?.as_file().sync_all()) {
+    match each(&directories, |path| base.directory(path)?.as_file().sync_all()) {
         // Some file systems cannot flush directories; those do not need it.
         Err(failed) if failed.error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,
@@ -79,7 +79,7 @@ fn at_once(base: &Directory, directories: &BTreeSet<PathBuf>) -> Result<bool, Fl
     let mut seen = BTreeSet::new();
     for path in directories {
         let failed = |error| FlushError { path: path.clone(), error };
-        let directory = base.directory(path, Links::Refuse).map_err(failed)?;
+        let directory = base.directory(path).map_err(failed)?;
         if seen.insert(directory.as_file().metadata().map_err(failed)?.dev()) {
             rustix::fs::syncfs(directory).map_err(|error| failed(error.into()))?;
         }

@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::identity::Identity;
-use super::root::{Directory, Links};
+use super::root::Directory;
 
 /// The name of the journal, in the directory that all its changes are below.
 pub(super) const NAME: &str = ".krm-journal";
@@ -231,7 +231,7 @@ pub(super) fn next_steps(directory: &Directory) -> io::Result<Vec<JournalStep>> 
 }
 
 fn read_file(directory: &Directory, name: &str) -> io::Result<Journal> {
-    let (mut file, _) = directory.file(Path::new(name), Links::Refuse)?;
+    let (mut file, _) = directory.file(Path::new(name))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Journal::parse(&String::from_utf8_lossy(&bytes))

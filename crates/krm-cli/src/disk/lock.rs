@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use krm_core::{Diagnostic, OriginalFile, PackagePath};
 
-use super::root::{Directory, Links};
+use super::root::Directory;
 use super::{FileKind, STDIN, from_here, io_reason, journal, lock_holder, recover};
 
 /// How long a writer waits for another one.
@@ -69,7 +69,7 @@ impl Lock {
     pub(super) fn open_below(&self, directory: &Path) -> io::Result<Directory> {
         let denied = io::ErrorKind::PermissionDenied;
         let (root, opened) = self.writable().ok_or(denied)?;
-        opened.directory(directory.strip_prefix(root).map_err(|_| denied)?, Links::Refuse)
+        opened.directory(directory.strip_prefix(root).map_err(|_| denied)?)
     }
 
     /// The path of a file that the user named, as plans know it.
@@ -170,7 +170,7 @@ fn acquire(root: &Path, wait: Duration, report: OnDiagnostic<'_>) -> Result<Lock
         // The path was resolved: a symlink on it has been put there since, and is not followed.
         let opened = match held.last() {
             Some((above, opened)) => {
-                opened.directory(directory.strip_prefix(above).unwrap_or(directory), Links::Refuse)
+                opened.directory(directory.strip_prefix(above).unwrap_or(directory))
             }
             None => Directory::open(directory),
         };

@@ -14,11 +14,9 @@ mod output_file;
 mod read;
 mod recover;
 #[cfg(unix)]
-#[allow(dead_code, reason = "reading and writing move to it one after the other")]
 mod resolve;
 mod rollback;
 #[cfg(unix)]
-#[allow(dead_code, reason = "reading and writing move to it one after the other")]
 pub(crate) mod root;
 mod state;
 mod step;

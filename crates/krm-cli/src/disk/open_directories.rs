@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::root::{Directory, Links};
+use super::root::Directory;
 
 /// How many directories are open at a time. Files are handled in the order of their paths, so few are needed again later.
 const MOST: usize = 64;
@@ -28,7 +28,7 @@ impl<'a> OpenDirectories<'a> {
         if let Some(directory) = opened.get(path) {
             return Ok(directory.clone());
         }
-        let directory = Arc::new(self.base.directory(path, Links::Refuse)?);
+        let directory = Arc::new(self.base.directory(path)?);
         if opened.len() == MOST {
             opened.clear();
         }

@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::journal::STAGED;
 use super::random_number;
-use super::root::{Directory, Links};
+use super::root::Directory;
 
 /// Only for the owner: results can quote the values of Secrets.
 const PRIVATE: u32 = 0o600;
@@ -45,13 +45,13 @@ fn open_or_create(path: &Path) -> io::Result<Directory> {
     let mut directory = Directory::open(above)?;
     for part in below {
         let name = part.as_os_str();
-        directory = match directory.directory(Path::new(name), Links::Refuse) {
+        directory = match directory.directory(Path::new(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 match directory.create_directory(name) {
                     Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                         return Err(error);
                     }
-                    _ => directory.directory(Path::new(name), Links::Refuse)?,
+                    _ => directory.directory(Path::new(name))?,
                 }
             }
             opened => opened?,

@@ -47,7 +47,7 @@ impl PackageRoot {
         path: &Path,
         limit: u64,
     ) -> Result<(Vec<u8>, Metadata), RegularFileError> {
-        let (file, metadata) = self.directory.file(path, super::root::Links::Refuse)?;
+        let (file, metadata) = self.directory.file(path)?;
         let bytes = krm_run::read_opened(file, &metadata, limit)?;
         Ok((bytes, metadata))
     }
@@ -55,7 +55,7 @@ impl PackageRoot {
     /// The entries of a directory, in any order.
     pub(crate) fn entries(&self, path: &Path) -> io::Result<Vec<(OsString, EntryKind)>> {
         use std::os::unix::ffi::OsStringExt;
-        let directory = self.directory.directory(path, super::root::Links::Refuse)?;
+        let directory = self.directory.directory(path)?;
         let mut entries = Vec::new();
         for entry in rustix::fs::Dir::new(std::os::fd::OwnedFd::from(directory))? {
             let entry = entry?;

@@ -10,7 +10,7 @@ use krm_core::Diagnostic;
 use super::journal::{self, JournalStep, digest};
 use super::lock::{OnDiagnostic, has_journal};
 use super::open_directories::OpenDirectories;
-use super::root::{Directory, Links, is_refused};
+use super::root::{Directory, is_refused};
 use super::{FileKind, flush, from_here, io_reason, step};
 use crate::interrupt::UninterruptedSection;
 
@@ -85,7 +85,7 @@ pub(super) fn forward(
         steps.iter().filter_map(JournalStep::target).map(Path::to_owned).collect();
     let mut parents = flush::directories_of(&targets);
     // Some were removed.
-    parents.retain(|parent| directory.directory(parent, Links::Refuse).is_ok());
+    parents.retain(|parent| directory.directory(parent).is_ok());
     flush::names(directory, &parents)?;
     Ok(left)
 }
@@ -200,7 +200,7 @@ fn contents(
         Err(error) if unreachable == Unreachable::Skip && is_missing(&error) => return Ok(None),
         parent => parent?,
     };
-    let mut file = match parent.file(Path::new(name), Links::Refuse) {
+    let mut file = match parent.file(Path::new(name)) {
         Ok((file, _)) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) if is_refused(&error) || is_other(&error) => return Ok(Some(OTHER)),

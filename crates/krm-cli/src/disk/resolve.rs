@@ -1,36 +1,22 @@
 //! Opens a path below a directory, without leaving the directory.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path};
 
 use rustix::fs::{self as sys, Mode, OFlags};
 use rustix::io::Errno;
 
-/// Which symlinks on a path are followed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Links {
-    /// None: a symlink anywhere on the path is an error.
-    Refuse,
-    /// Relative ones that stay below the directory. An absolute one is an error wherever it points, as in `openat2`.
-    Beneath,
-}
-
-/// How many symlinks a path may lead through, as in Linux.
-const MOST_LINKS: usize = 40;
-
-/// Opens a relative path. `EXDEV` means that it leaves the directory, `ELOOP` that a symlink on it is not followed.
+/// Opens a relative path without following any symlink. `EXDEV` means that it leaves the directory, `ELOOP` that there is a symlink on it.
 pub(super) fn open(
     root: BorrowedFd<'_>,
     path: &Path,
     flags: OFlags,
     mode: Mode,
-    links: Links,
 ) -> Result<OwnedFd, Errno> {
-    match at_once(root, path, flags, mode, links) {
+    match at_once(root, path, flags, mode) {
         Some(result) => result,
-        None => step_by_step(root, path, flags, mode, links),
+        None => step_by_step(root, path, flags, mode),
     }
 }
 
@@ -41,7 +27,6 @@ fn at_once(
     path: &Path,
     flags: OFlags,
     mode: Mode,
-    links: Links,
 ) -> Option<Result<OwnedFd, Errno>> {
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -54,10 +39,7 @@ fn at_once(
     if IS_MISSING.load(Ordering::Relaxed) {
         return None;
     }
-    let mut resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
-    if links == Links::Refuse {
-        resolve |= ResolveFlags::NO_SYMLINKS;
-    }
+    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     match sys::openat2(root, path, flags, mode, resolve) {
         Err(Errno::NOSYS) => {
             IS_MISSING.store(true, Ordering::Relaxed);
@@ -70,52 +52,34 @@ fn at_once(
 }
 
 #[cfg(not(target_os = "linux"))]
-fn at_once(
-    _: BorrowedFd<'_>,
-    _: &Path,
-    _: OFlags,
-    _: Mode,
-    _: Links,
-) -> Option<Result<OwnedFd, Errno>> {
+fn at_once(_: BorrowedFd<'_>, _: &Path, _: OFlags, _: Mode) -> Option<Result<OwnedFd, Errno>> {
     None
 }
 
-/// Opens one component after the other. Directories on the way stay open, so that `..` in a symlink leads back to the one that it
-/// came from, even if that was moved meanwhile.
+/// Opens one component after the other. Directories on the way stay open, so that `..` leads back to the one that the path came from,
+/// even if that was moved meanwhile.
 fn step_by_step(
     root: BorrowedFd<'_>,
     path: &Path,
     flags: OFlags,
     mode: Mode,
-    links: Links,
 ) -> Result<OwnedFd, Errno> {
     let mut above: Vec<OwnedFd> = Vec::new();
-    let mut left: Vec<Part> = Vec::new();
-    push(&mut left, path);
-    let mut budget = MOST_LINKS;
-    while let Some(part) = left.pop() {
+    let mut left = path.components().filter(|it| *it != Component::CurDir).peekable();
+    while let Some(component) = left.next() {
         let here = above.last().map_or(root, AsFd::as_fd);
-        let name = match part {
-            Part::Outside => return Err(Errno::XDEV),
-            Part::Up => match above.pop() {
-                Some(_) => continue,
-                None => return Err(Errno::XDEV),
-            },
-            Part::Name(name) => name,
+        let name = match component {
+            Component::Normal(name) => name,
+            Component::ParentDir if above.pop().is_some() => continue,
+            _ => return Err(Errno::XDEV),
         };
-        let is_last = left.is_empty();
+        let is_last = left.peek().is_none();
         let flags = if is_last { flags } else { ON_THE_WAY };
-        match sys::openat(here, &*name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode) {
+        match sys::openat(here, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, mode) {
             Ok(fd) if is_last => return Ok(fd),
             Ok(fd) => above.push(fd),
-            Err(error @ (Errno::LOOP | Errno::NOTDIR)) => {
-                let target = link_target(here, &name).ok_or(error)?;
-                if links == Links::Refuse || budget == 0 {
-                    return Err(Errno::LOOP);
-                }
-                budget -= 1;
-                push(&mut left, Path::new(&target));
-            }
+            // A symlink where a directory is expected is reported as either of these.
+            Err(Errno::NOTDIR) if is_symlink(here, name) => return Err(Errno::LOOP),
             Err(error) => return Err(error),
         }
     }
@@ -131,28 +95,8 @@ const ON_THE_WAY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY);
 #[cfg(not(target_os = "linux"))]
 const ON_THE_WAY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
-enum Part {
-    Name(OsString),
-    Up,
-    Outside,
-}
-
-/// Puts the components of a path in front of those that are left.
-fn push(left: &mut Vec<Part>, path: &Path) {
-    for component in path.components().rev() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => left.push(Part::Up),
-            Component::Normal(name) => left.push(Part::Name(name.to_owned())),
-            Component::RootDir | Component::Prefix(_) => left.push(Part::Outside),
-        }
-    }
-}
-
-/// The target of a symlink; none for anything else.
-fn link_target(directory: BorrowedFd<'_>, name: &OsStr) -> Option<OsString> {
-    let target = sys::readlinkat(directory, name, Vec::new()).ok()?;
-    Some(OsString::from_vec(target.into_bytes()))
+fn is_symlink(directory: BorrowedFd<'_>, name: &OsStr) -> bool {
+    sys::readlinkat(directory, name, Vec::new()).is_ok()
 }
 
 #[cfg(test)]
@@ -184,43 +128,40 @@ mod tests {
         IS_FORCED.set(false);
     }
 
-    fn read(root: &Directory, path: &str, links: Links) -> std::io::Result<String> {
+    fn read(root: &Directory, path: &str) -> std::io::Result<String> {
         let mut text = String::new();
-        root.file(Path::new(path), links)?.0.read_to_string(&mut text)?;
+        root.file(Path::new(path))?.0.read_to_string(&mut text)?;
         Ok(text)
     }
 
     #[test]
     fn paths_stay_below_the_directory() {
         both_ways(|root, _| {
-            assert_eq!(read(root, "a/b/file", Links::Refuse).unwrap(), "inside");
-            assert_eq!(read(root, "a/../a/./b/file", Links::Beneath).unwrap(), "inside");
+            assert_eq!(read(root, "a/b/file").unwrap(), "inside");
+            assert_eq!(read(root, "a/../a/./b/file").unwrap(), "inside");
             for path in ["../secret", "a/../../secret", "/etc/passwd"] {
-                for links in [Links::Refuse, Links::Beneath] {
-                    assert!(is_refused(&read(root, path, links).unwrap_err()), "{path}");
-                }
+                assert!(is_refused(&read(root, path).unwrap_err()), "{path}");
             }
             for path in ["", ".", "a", "a/b/.."] {
-                root.directory(Path::new(path), Links::Beneath).unwrap();
-                let error = read(root, path, Links::Beneath).unwrap_err();
+                root.directory(Path::new(path)).unwrap();
+                let error = read(root, path).unwrap_err();
                 assert_eq!(error.kind(), std::io::ErrorKind::IsADirectory, "{path}");
             }
-            let error = read(root, "a/none", Links::Beneath).unwrap_err();
+            let error = read(root, "a/none").unwrap_err();
             assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
-            let error = read(root, "a/b/file/x", Links::Beneath).unwrap_err();
+            let error = read(root, "a/b/file/x").unwrap_err();
             assert_eq!(error.kind(), std::io::ErrorKind::NotADirectory);
         });
     }
 
     #[test]
-    fn symlinks_that_stay_below_are_followed_on_request() {
+    fn symlinks_that_stay_below_are_refused() {
         both_ways(|root, path| {
             symlink("b/file", path.join("a/link")).unwrap();
             symlink("a", path.join("directory")).unwrap();
             symlink("../../directory/link", path.join("a/b/chain")).unwrap();
             for name in ["a/link", "directory/b/file", "directory/link", "a/b/chain"] {
-                assert!(is_refused(&read(root, name, Links::Refuse).unwrap_err()), "{name}");
-                assert_eq!(read(root, name, Links::Beneath).unwrap(), "inside", "{name}");
+                assert!(is_refused(&read(root, name).unwrap_err()), "{name}");
             }
         });
     }
@@ -243,9 +184,7 @@ mod tests {
                 "magic/etc",
             ];
             for name in names {
-                for links in [Links::Refuse, Links::Beneath] {
-                    assert!(is_refused(&read(root, name, links).unwrap_err()), "{name}");
-                }
+                assert!(is_refused(&read(root, name).unwrap_err()), "{name}");
             }
         });
     }
@@ -254,7 +193,7 @@ mod tests {
     fn only_regular_files_are_read_and_pipes_do_not_block() {
         both_ways(|root, path| {
             rustix::fs::mkfifoat(sys::CWD, path.join("pipe"), Mode::RUSR).unwrap();
-            let error = read(root, "pipe", Links::Refuse).unwrap_err();
+            let error = read(root, "pipe").unwrap_err();
             assert_eq!(error.to_string(), "not a regular file");
         });
     }

@@ -13,7 +13,6 @@ use std::path::Path;
 use rustix::fs::{self as sys, AtFlags, Mode, OFlags};
 
 use super::resolve;
-pub(crate) use super::resolve::Links;
 use super::state::FileState;
 
 /// A directory that stays the same one, whatever happens to its path.
@@ -30,15 +29,15 @@ impl Directory {
     }
 
     /// Opens a directory below this one. The empty path is this directory.
-    pub(crate) fn directory(&self, path: &Path, links: Links) -> io::Result<Self> {
-        let fd = self.resolve(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty(), links)?;
+    pub(crate) fn directory(&self, path: &Path) -> io::Result<Self> {
+        let fd = self.resolve(path, OFlags::RDONLY | OFlags::DIRECTORY, Mode::empty())?;
         Ok(Self { file: fd.into() })
     }
 
     /// Opens a regular file for reading. Pipes do not block, and they and devices are an error.
-    pub(crate) fn file(&self, path: &Path, links: Links) -> io::Result<(File, Metadata)> {
+    pub(crate) fn file(&self, path: &Path) -> io::Result<(File, Metadata)> {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = File::from(self.resolve(path, flags, Mode::empty(), links)?);
+        let file = File::from(self.resolve(path, flags, Mode::empty())?);
         let metadata = file.metadata()?;
         match metadata.is_file() {
             true => Ok((file, metadata)),
@@ -51,7 +50,7 @@ impl Directory {
     pub(crate) fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
         let mode = Mode::from_raw_mode(mode);
-        Ok(self.resolve(path, flags, mode, Links::Refuse)?.into())
+        Ok(self.resolve(path, flags, mode)?.into())
     }
 
     /// The state of a file in this directory, of a symlink itself.
@@ -100,9 +99,9 @@ impl Directory {
         &self.file
     }
 
-    fn resolve(&self, path: &Path, flags: OFlags, mode: Mode, links: Links) -> io::Result<OwnedFd> {
+    fn resolve(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
         let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
-        Ok(resolve::open(self.as_fd(), path, flags | OFlags::CLOEXEC, mode, links)?)
+        Ok(resolve::open(self.as_fd(), path, flags | OFlags::CLOEXEC, mode)?)
     }
 }
 

@@ -12,7 +12,7 @@ use krm_core::{Action, Diagnostic, PackagePath, PlannedChange};
 use super::attributes::Attributes;
 use super::journal::{JournalStep, STAGED, digest};
 use super::lock::Lock;
-use super::root::{Directory, Links, is_refused};
+use super::root::{Directory, is_refused};
 use super::state::FileState;
 use super::{FileKind, cannot_write, random_number};
 
@@ -85,7 +85,7 @@ impl WriteTarget<'_> {
 
 fn has_content(directory: &Directory, name: &OsStr, text: &str) -> Result<bool, Diagnostic> {
     let compare = || {
-        let (file, metadata) = directory.file(Path::new(name), Links::Refuse)?;
+        let (file, metadata) = directory.file(Path::new(name))?;
         is_same(&file, &metadata, text)
     };
     compare().map_err(|error| cannot_write(&error))
@@ -162,7 +162,7 @@ impl<'a> TargetResolver<'a> {
         let mut path = root.join(path.as_str());
         let open = |path: &Path| {
             let inside = path.strip_prefix(root).map_err(|_| outside())?;
-            Ok::<_, Diagnostic>(directory.file(inside, Links::Refuse))
+            Ok::<_, Diagnostic>(directory.file(inside))
         };
         let mut opened = open(&path)?;
         // Symlinks that stay inside are followed; the file behind them is written.
