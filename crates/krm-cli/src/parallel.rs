@@ -3,8 +3,8 @@
 use std::num::NonZeroUsize;
 use std::sync::OnceLock;
 
+use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::console::Progress;
 
@@ -21,59 +21,26 @@ pub(crate) fn map<T: Sync, R: Send>(
         result
     };
     let is_sequential = items.len() < 2 || jobs.is_some_and(|jobs| jobs.get() == 1);
-    let threads = if is_sequential { None } else { Threads::of(jobs) };
-    match &threads {
-        Some(threads) => threads.pool().install(|| items.par_iter().map(&work).collect()),
-        None => items.iter().map(work).collect(),
+    match !is_sequential && start_threads(jobs) {
+        true => items.par_iter().map(&work).collect(),
+        false => items.iter().map(work).collect(),
     }
-}
-
-/// Sets the number of threads of functions and of [`for_each_index`].
-pub(crate) fn limit_threads(jobs: NonZeroUsize) {
-    // It fails only if the threads were started before, and this is the first thing that krm does.
-    let _ = ThreadPoolBuilder::new().num_threads(jobs.get()).build_global();
 }
 
 /// Runs `work` for each number below `count`, and returns the results in order.
 pub(crate) fn for_each_index<R: Send>(count: usize, work: &(dyn Fn(usize) -> R + Sync)) -> Vec<R> {
-    match count {
-        0 | 1 => (0..count).map(work).collect(),
-        _ => (0..count).into_par_iter().map(work).collect(),
+    match count > 1 && start_threads(None) {
+        true => (0..count).into_par_iter().map(work).collect(),
+        false => (0..count).map(work).collect(),
     }
 }
 
-/// Runs `work` inside a thread pool, for work that uses rayon itself.
-pub(crate) fn within<R: Send>(jobs: Option<NonZeroUsize>, work: impl FnOnce() -> R + Send) -> R {
-    match Threads::of(jobs) {
-        Some(threads) => threads.pool().install(work),
-        None => work(),
-    }
-}
-
-enum Threads {
-    /// One thread per processor, started once per process.
-    Shared(&'static ThreadPool),
-    /// As many threads as `--jobs` says.
-    Own(ThreadPool),
-}
-
-impl Threads {
-    /// None if the operating system refuses to start threads; the work is then done sequentially.
-    fn of(jobs: Option<NonZeroUsize>) -> Option<Self> {
-        static SHARED: OnceLock<Option<ThreadPool>> = OnceLock::new();
-        let start = |count: usize| ThreadPoolBuilder::new().num_threads(count).build().ok();
-        match jobs {
-            Some(jobs) => start(jobs.get()).map(Self::Own),
-            None => SHARED.get_or_init(|| start(0)).as_ref().map(Self::Shared),
-        }
-    }
-
-    fn pool(&self) -> &ThreadPool {
-        match self {
-            Self::Shared(pool) => pool,
-            Self::Own(pool) => pool,
-        }
-    }
+/// Starts the threads of the process, on the first call: as many as `--jobs` says, or one per processor. All parallel work shares them,
+/// that of functions, too. False if the operating system refuses to start threads.
+pub(crate) fn start_threads(jobs: Option<NonZeroUsize>) -> bool {
+    static IS_STARTED: OnceLock<bool> = OnceLock::new();
+    let count = jobs.map_or(0, NonZeroUsize::get);
+    *IS_STARTED.get_or_init(|| ThreadPoolBuilder::new().num_threads(count).build_global().is_ok())
 }
 
 #[cfg(test)]

@@ -34,8 +34,8 @@ pub(crate) fn main() -> Exit {
             return crate::console::usage(&with_suggestion(error));
         }
     };
-    if let Some(jobs) = cli.global.jobs {
-        crate::parallel::limit_threads(jobs);
+    if cli.global.jobs.is_some() {
+        crate::parallel::start_threads(cli.global.jobs);
     }
     let mut console = Console::new(&cli.global);
     let result = run(&cli, &mut console).and_then(|exit| {

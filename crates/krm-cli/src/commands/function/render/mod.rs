@@ -98,7 +98,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let session = open_package::open(&args.dir, &options, global, console)?;
     check_package(&session.loaded)?;
     conflict_records::check_resolved(&session.loaded.package)?;
-    pipeline::run(args, session, global, console)
+    pipeline::run(args, session, console)
 }
 
 /// A file cannot be rendered. A directory without any package is probably the wrong one; an empty one was reported before.

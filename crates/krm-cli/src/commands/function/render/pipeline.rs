@@ -12,11 +12,10 @@ use krm_yaml::File;
 use super::super::finish::{self, FileContents};
 use super::super::{interpreter, open_package, run_report};
 use super::{Args, report};
-use crate::cli::Global;
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure, parallel};
+use crate::{CommandResult, Exit, Failure};
 
 /// The pipelines of a package, and the items before and after they ran.
 pub(super) struct Rendering {
@@ -26,16 +25,11 @@ pub(super) struct Rendering {
 }
 
 /// Renders an open package, reports what happened and writes the result.
-pub(super) fn run(
-    args: &Args,
-    session: EditSession<'_>,
-    global: &Global,
-    console: &mut Console,
-) -> CommandResult {
+pub(super) fn run(args: &Args, session: EditSession<'_>, console: &mut Console) -> CommandResult {
     let renderer = renderer(args)?;
     let original = &session.loaded.package;
     let fixes = match args.results.fix {
-        true => fixes(args, &renderer, original, global, console)?,
+        true => fixes(args, &renderer, original, console)?,
         false => FileContents::new(),
     };
     let fixed;
@@ -54,7 +48,7 @@ pub(super) fn run(
         open_package::check_validated_files(package)?;
     }
     let items = open_package::items(package, args.results.strict, console)?;
-    let rendering = render(&renderer, tree, items, global);
+    let rendering = render(&renderer, tree, items);
     report::report(&rendering.pipeline, package, &session.loaded, console);
     args.results.record(&rendering.pipeline.report(), console)?;
     if args.explain {
@@ -95,9 +89,9 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
     })
 }
 
-fn render(renderer: &Renderer, tree: PackageTree, before: Vec<Item>, global: &Global) -> Rendering {
+fn render(renderer: &Renderer, tree: PackageTree, before: Vec<Item>) -> Rendering {
     let items = before.clone();
-    let pipeline = parallel::within(global.jobs, || renderer.run(&tree, items));
+    let pipeline = renderer.run(&tree, items);
     Rendering { tree, before, pipeline }
 }
 
@@ -110,12 +104,11 @@ fn fixes(
     args: &Args,
     renderer: &Renderer,
     package: &Package,
-    global: &Global,
     console: &mut Console,
 ) -> Result<FileContents, Failure> {
     let tree = package_tree(package)?;
     let items = open_package::items_quietly(package, args.results.strict)?;
-    let rendering = render(renderer, tree, items, global);
+    let rendering = render(renderer, tree, items);
     let fixes = args.results.choices.apply(package, &rendering.pipeline.report());
     fix::report(&fixes, args.preview.is_on(), console);
     Ok(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))).collect())
