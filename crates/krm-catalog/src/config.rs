@@ -10,6 +10,9 @@ use crate::kinds::CatalogKind;
 /// The API version of the catalog's own kinds.
 pub(crate) const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
 
+/// The name of the ConfigMap that kpt generates for a package.
+pub(crate) const PACKAGE_CONTEXT: &str = "kptfile.kpt.dev";
+
 /// The functionConfig, unless it is a placeholder.
 ///
 /// Compat: kpt passes an empty ConfigMap of this name if the user gave no functionConfig.

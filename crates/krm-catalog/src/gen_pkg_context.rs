@@ -5,6 +5,7 @@ use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
+use crate::config::PACKAGE_CONTEXT;
 use crate::{Builtin, Run};
 
 /// The description of the function.
@@ -17,7 +18,6 @@ pub const BUILTIN: Builtin = Builtin {
     run: Run::Native(run),
 };
 
-const NAME: &str = "kptfile.kpt.dev";
 const FILE: &str = "package-context.yaml";
 
 #[derive(Default, Deserialize)]
@@ -62,12 +62,12 @@ fn is_kptfile(it: &Resource) -> bool {
 }
 
 fn is_context(it: &Resource) -> bool {
-    it.kind() == "ConfigMap" && it.api_version() == "v1" && it.name() == NAME
+    it.kind() == "ConfigMap" && it.api_version() == "v1" && it.name() == PACKAGE_CONTEXT
 }
 
 fn new(name: &str) -> Result<Resource, Error> {
     let text = format!(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {NAME}\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\ndata:\n  name: example\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: {PACKAGE_CONTEXT}\n  annotations:\n    config.kubernetes.io/local-config: \"true\"\ndata:\n  name: example\n"
     );
     let mut context = Resource::parse(text)?;
     context.set("data.name", name)?;

@@ -48,22 +48,28 @@
 //! The features `gatekeeper` and `starlark` are on by default; without them the functions of these names are left out, and builds
 //! are much faster.
 
+mod align;
 pub mod annotate_apply_time_mutations;
 pub mod apply_replacements;
 pub mod apply_setters;
+pub mod bind;
 mod builtin;
 mod changes;
 mod config;
 pub mod create_setters;
 pub mod delete_annotations;
 mod depends_on;
+pub mod enable_gcp_services;
 pub mod ensure_name_substring;
 mod field_spec;
 mod field_type;
+pub mod fix;
 pub mod format;
 #[cfg(feature = "gatekeeper")]
 pub mod gatekeeper;
 pub mod gen_pkg_context;
+pub mod generate_folders;
+mod generated;
 pub mod interpreter;
 pub mod kinds;
 pub mod kubeconform;
@@ -71,6 +77,7 @@ pub mod list_setters;
 mod lookup;
 pub mod no_op;
 pub mod remove_local_config_resources;
+mod rename;
 mod results;
 mod scope;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
@@ -80,7 +87,9 @@ pub mod set_annotations;
 pub mod set_enforcement_action;
 pub mod set_image;
 pub mod set_labels;
+pub mod set_name_prefix;
 pub mod set_namespace;
+pub mod set_project_id;
 mod setters_config;
 #[cfg(feature = "starlark")]
 pub mod starlark;
@@ -109,13 +118,17 @@ pub const BUILTINS: &[Builtin] = &[
     annotate_apply_time_mutations::BUILTIN,
     apply_replacements::BUILTIN,
     apply_setters::BUILTIN,
+    bind::BUILTIN,
     create_setters::BUILTIN,
     delete_annotations::BUILTIN,
+    enable_gcp_services::BUILTIN,
     ensure_name_substring::BUILTIN,
+    fix::BUILTIN,
     format::BUILTIN,
     #[cfg(feature = "gatekeeper")]
     gatekeeper::BUILTIN,
     gen_pkg_context::BUILTIN,
+    generate_folders::BUILTIN,
     kubeconform::BUILTIN,
     kubeconform::KUBEVAL,
     list_setters::BUILTIN,
@@ -126,7 +139,9 @@ pub const BUILTINS: &[Builtin] = &[
     set_enforcement_action::BUILTIN,
     set_image::BUILTIN,
     set_labels::BUILTIN,
+    set_name_prefix::BUILTIN,
     set_namespace::BUILTIN,
+    set_project_id::BUILTIN,
     #[cfg(feature = "starlark")]
     starlark::BUILTIN,
     upsert_resource::BUILTIN,

@@ -89,6 +89,11 @@ impl Scopes {
     }
 }
 
+/// Whether a kind of Kubernetes is cluster-scoped.
+pub(crate) fn is_cluster_scoped_kind(group: &str, kind: &str) -> bool {
+    is_in(CLUSTER, group, kind)
+}
+
 fn is_in(table: &[(&str, &str)], group: &str, kind: &str) -> bool {
     let mut kinds = table.iter().filter(|(its, _)| *its == group).map(|(_, kinds)| *kinds);
     kinds.any(|kinds| kinds.split(' ').any(|its| its == kind))

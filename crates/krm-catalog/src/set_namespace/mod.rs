@@ -9,7 +9,8 @@ use serde::Deserialize;
 
 use crate::changes::{Changes, change, change_each, text_of};
 use crate::config::{
-    function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
+    PACKAGE_CONTEXT, function_config, invalid_field, is_config_map, is_custom, missing,
+    unknown_kind,
 };
 use crate::depends_on::{Dependency, rewrite};
 use crate::scope::Scopes;
@@ -33,9 +34,6 @@ struct SetNamespace {
     namespace: String,
     namespace_matcher: String,
 }
-
-/// The name of the ConfigMap that kpt generates for a package.
-const PACKAGE_CONTEXT: &str = "kptfile.kpt.dev";
 
 /// The changed and the existing namespaces, for the summary.
 #[derive(Default)]

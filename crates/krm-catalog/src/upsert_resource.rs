@@ -1,7 +1,5 @@
 //! `upsert-resource`: adds resources, or replaces those with the same identity.
 
-mod align;
-
 use std::collections::BTreeMap;
 
 use krm_core::PackagePath;
@@ -9,6 +7,7 @@ use krm_core::print::source_text;
 use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{EmptyParents, NodeRef};
 
+use crate::align::align;
 use crate::config::missing;
 use crate::kinds::CatalogKind;
 use crate::{Builtin, Run};
@@ -18,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
     name: "upsert-resource",
     aliases: &[],
     summary: "add a resource, or replace the one with the same identity",
-    doc: include_str!("../../doc/upsert-resource.md"),
+    doc: include_str!("../doc/upsert-resource.md"),
     tags: &["v0.2", "v0.2.0"],
     run: Run::Native(run),
 };
@@ -40,7 +39,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let mut exists = false;
         let others = list.items.iter_mut().filter(|it| own.is_none() || it.path() != own.as_ref());
         for item in others.filter(|item| is_same(item, &resource, path.as_ref())) {
-            align::align(item, &resource)?;
+            align(item, &resource)?;
             exists = true;
         }
         if !exists {

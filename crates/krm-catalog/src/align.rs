@@ -4,7 +4,7 @@ use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::{Edit, EditError, EmptyParents, KeyPosition, NodeRef, Value};
 
 /// Changes a resource to equal another one.
-pub(super) fn align(resource: &mut Resource, new: &Resource) -> Result<(), Error> {
+pub(crate) fn align(resource: &mut Resource, new: &Resource) -> Result<(), Error> {
     let before = resource.clone();
     let file = before.item().file();
     let mut edit = Edit::new(file);
