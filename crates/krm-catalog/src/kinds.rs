@@ -20,6 +20,9 @@ diagnostic_kinds! {
             hint "give the path of a scalar inside it";
         /// A regular expression, glob or path that cannot be parsed.
         InvalidPattern { syntax: &'static str, pattern: Excerpt, reason: String } = "invalid-pattern": "invalid {syntax} `{pattern}`: {reason}";
+        /// Values that are copied into too many fields.
+        OutputTooLarge { limit: usize } = "function-output-too-large": "the function adds more than {limit} MiB to the package",
+            hint "use a shorter value, or select fewer fields";
         /// Schemas from files or URLs.
         SchemaLocation { option: String } = "schema-location-unsupported": "`{option}` is not supported: the built-in function reads no files or URLs";
         /// A constraint without its template.

@@ -70,6 +70,7 @@ pub mod gatekeeper;
 pub mod gen_pkg_context;
 pub mod generate_folders;
 mod generated;
+mod growth;
 pub mod interpreter;
 pub mod kinds;
 pub mod kubeconform;

@@ -10,6 +10,7 @@ use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::config::{invalid_field, rejected};
+use crate::growth::Growth;
 use crate::{Builtin, Run};
 use config::{Replacement, Source, Target};
 use path::FieldPath;
@@ -29,11 +30,13 @@ pub const BUILTIN: Builtin = Builtin {
 /// Makes the replacements in order; later ones see the results of earlier ones.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     let replacements = config::read(list)?.replacements;
+    let mut growth = Growth::new();
     for (at, replacement) in replacements.iter().enumerate() {
         let field = format!("replacements[{at}]");
         let value = source_value(list, replacement, &field)?;
         for (number, target) in replacement.targets.iter().enumerate() {
-            set_target(list, &value, target, &format!("{field}.targets[{number}]"))?;
+            let field = format!("{field}.targets[{number}]");
+            set_target(list, &value, target, &field, &mut growth)?;
         }
     }
     Ok(())
@@ -130,6 +133,7 @@ fn set_target(
     value: &SourceValue,
     target: &Target,
     field: &str,
+    growth: &mut Growth,
 ) -> Result<(), Error> {
     let Some(select) = &target.select else {
         let hint = "add `select` with a kind, a name or labels";
@@ -162,7 +166,8 @@ fn set_target(
         }
         is_selected = true;
         for (text, path_field, path) in &paths {
-            match value::set(&mut list.items[at], value, path, &target.options) {
+            let set = |item: &mut Resource| value::set(item, value, path, &target.options);
+            match growth.track(&mut list.items[at], set) {
                 Ok(true) => {}
                 Ok(false) => {
                     let message = format!("unable to find field \"{text}\" in replacement target");

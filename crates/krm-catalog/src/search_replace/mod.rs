@@ -12,6 +12,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severit
 
 use crate::changes::in_resource;
 use crate::config::map_diagnostics;
+use crate::growth::Growth;
 use crate::kinds::CatalogKind;
 use crate::{Builtin, Run, config, field_type, results};
 use search::Search;
@@ -45,6 +46,7 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
     let search = Search::read(list)?;
     let mut results = Vec::new();
     let (mut errors, mut parts) = (Vec::new(), 0);
+    let mut growth = Growth::new();
     let config_text = config::config_text(list);
     for item in
         list.items.iter_mut().filter(|it| !config::is_function_config(it, config_text.as_deref()))
@@ -53,13 +55,14 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
         if !search.includes_file(&file) {
             continue;
         }
-        let replaced = match search.path_to_create() {
+        let replaced = growth.track(item, |item| match search.path_to_create() {
             Some(names) => put_at(item, &search, &names),
             None => replace(item, &search, &mut parts),
-        };
+        });
         match replaced {
             Ok(replaced) => results.extend(replaced),
             Err(error) if search.missing_group.as_ref() == Some(&error) => return Err(error),
+            Err(error) if growth.is_exceeded() => return Err(error),
             Err(error) => errors.extend(error.diagnostics),
         }
     }
