@@ -7,6 +7,7 @@ mod changes;
 mod explain;
 mod render;
 mod run_tree;
+mod threads;
 
 pub use changes::{ItemChange, changes_between};
 pub use explain::explain;

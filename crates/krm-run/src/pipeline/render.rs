@@ -35,13 +35,18 @@ impl Renderer {
     /// Runs all pipelines of a tree on its resources.
     pub fn run(&self, tree: &PackageTree, items: Vec<Item>) -> PipelineRun {
         let run = |member: usize, function: &Function, items: Vec<Item>| {
-            self.run_function(&tree.nodes()[member].root, function, &items)
+            self.run_function(&tree.nodes()[member].root, function, items)
         };
         run_tree::run(tree, items, &run)
     }
 
     /// Runs one function on items whose paths are relative to its package.
-    fn run_function(&self, package: &str, function: &Function, items: &[Item]) -> FunctionRun {
+    fn run_function(
+        &self,
+        package: &str,
+        function: &Function,
+        mut items: Vec<Item>,
+    ) -> FunctionRun {
         let is_met = function.condition.as_ref().map_or(Ok(true), |condition| {
             let selected: Vec<&Item> =
                 items.iter().filter(|it| function.selection.selects(it.resource())).collect();
@@ -54,7 +59,7 @@ impl Renderer {
                 .map_err(|error| condition.place.locate(error))
         });
         let step = match is_met.and_then(|is_met| match is_met {
-            true => self.step(package, function, items).map(Some),
+            true => self.step(package, function, &items).map(Some),
             false => Ok(None),
         }) {
             Ok(Some(step)) => step,
@@ -62,8 +67,8 @@ impl Renderer {
                 return FunctionRun {
                     record: self.record(package, function),
                     status: RunStatus::Skipped,
-                    output: Some(items.to_vec()),
                     total: items.len(),
+                    output: Some(items),
                     role: Some(function.role),
                     declared_at: Some(function.place.clone()),
                     ..FunctionRun::default()
@@ -78,9 +83,9 @@ impl Renderer {
                 };
             }
         };
-        let mut run = step.run(items, &self.interrupt);
+        let mut run = step.run(&mut items, &self.interrupt);
         run.record.package = package.to_owned();
-        run.errors = run.errors.into_iter().map(|it| from_root(it, package, items)).collect();
+        run.errors = run.errors.into_iter().map(|it| from_root(it, package, &items)).collect();
         run
     }
 

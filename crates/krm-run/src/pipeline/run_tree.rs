@@ -3,9 +3,8 @@
 use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::Function;
 use krm_core::functions::resource_list::Item;
-use rayon::prelude::*;
 
-use super::{PipelineRun, changes_between};
+use super::{PipelineRun, changes_between, threads};
 use crate::FunctionRun;
 
 /// Runs one function of a package, given by its index in the tree, on items whose paths are relative to that package.
@@ -134,7 +133,7 @@ fn run_packages(
     let work = |(at, input)| (at, run_package(tree, at, input, run));
     match inputs.len() {
         0 | 1 => inputs.into_iter().map(work).collect(),
-        _ => inputs.into_par_iter().map(work).collect(),
+        _ => threads::map(inputs, work),
     }
 }
 
