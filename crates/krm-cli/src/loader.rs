@@ -83,7 +83,8 @@ impl LoadedPackage {
             let own = path.relative_to(directory).and_then(|path| self.hard_links.get(&path));
             for (path, display_path) in own.into_iter().flatten() {
                 let path = path.in_directory(directory);
-                let original = OriginalFile::new(path, &**display_path, change.old.clone());
+                let old = change.old.clone();
+                let original = OriginalFile::with_shared_text(path, &**display_path, old);
                 links.push((original, change.new.clone()));
             }
         }

@@ -58,7 +58,7 @@ pub struct DocumentRef<'a> {
 
 impl<'a> DocumentRef<'a> {
     pub(crate) fn table(self) -> &'a Document {
-        &self.file.documents[self.index as usize]
+        &self.file.tables()[self.index as usize]
     }
 
     /// The index of the document in its file, from zero.
@@ -126,9 +126,28 @@ impl<'a> DocumentRef<'a> {
         else {
             return File::parse(text);
         };
-        let file = File::of_table(text, table);
+        let file = File::of_table(text.into(), table);
         debug_assert_eq!(File::parse(file.text().to_owned()).as_ref(), Ok(&file));
         Ok(file)
+    }
+
+    /// A part of the document as a file of its own that shares the text, without parsing it. `None` unless it is the whole content of the
+    /// document, and the table certain to be the same.
+    ///
+    /// ```
+    /// use krm_yaml::{File, Span};
+    ///
+    /// let file = File::parse("a: 1\n---\nb: 2\n".to_owned())?;
+    /// let own = file.document(1).and_then(|document| document.to_shared_file(Span::new(9, 14)));
+    /// assert_eq!(own, Some(File::parse("b: 2\n".to_owned())?));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn to_shared_file(self, part: Span) -> Option<File> {
+        let text = self.file.shared_text().part(part)?;
+        let part = self.content_at(part.start, &text)?;
+        let file = File::of_table(text, self.table().cut(part)?);
+        debug_assert_eq!(File::parse(file.text().to_owned()).as_ref(), Ok(&file));
+        Some(file)
     }
 
     /// The span of the text, if it is the whole content of the document and on lines of its own.
@@ -176,6 +195,17 @@ impl<'a> DocumentRef<'a> {
     pub fn anchored(self) -> impl Iterator<Item = NodeRef<'a>> {
         let anchored = self.table().properties.iter().filter(|it| it.anchor.is_some());
         anchored.map(move |it| self.node(it.node))
+    }
+
+    /// The last node in the order of the text.
+    pub fn last_node(self) -> Option<NodeRef<'a>> {
+        let last = self.table().nodes.len().checked_sub(1)?;
+        Some(self.node(last as u32))
+    }
+
+    /// Whether any node has an anchor or a tag, or is an alias.
+    pub fn has_properties(self) -> bool {
+        !self.table().properties.is_empty() || !self.table().aliases.is_empty()
     }
 
     /// The number of nodes, including keys.

@@ -6,7 +6,7 @@ use crate::document::{Document, DocumentRef};
 use crate::parser::ReadOptions;
 use crate::read::read;
 use crate::span::{Position, Span};
-use crate::{ReadError, SyntaxError};
+use crate::{ReadError, SharedText, SyntaxError};
 
 /// For offsets below this limit, lines are counted on each request instead of in a table.
 const NEAR: u32 = 256;
@@ -24,8 +24,9 @@ const NEAR: u32 = 256;
 /// ```
 #[derive(Debug)]
 pub struct File {
-    text: String,
-    pub(crate) documents: Vec<Document>,
+    text: SharedText,
+    /// The node tables, computed on the first request if the file was made by [`File::unparsed`].
+    documents: OnceLock<Vec<Document>>,
     /// The offsets of the lines, computed on the first request for a position.
     lines: OnceLock<Box<[u32]>>,
     /// The lines above and the columns to the left of the text, if it is part of another text.
@@ -35,7 +36,7 @@ pub struct File {
 /// Files are equal if their texts and node tables are.
 impl PartialEq for File {
     fn eq(&self, other: &Self) -> bool {
-        self.text == other.text && self.documents == other.documents
+        self.text == other.text && self.tables() == other.tables()
     }
 }
 
@@ -53,12 +54,34 @@ impl File {
             return Err(ReadError::TooLarge { bytes: text.len() as u64 });
         }
         let documents = read(&text, options);
-        Ok(Self { text, documents, lines: OnceLock::new(), offset: (0, 0) })
+        Ok(Self::of_tables(text.into(), documents))
     }
 
     /// A text of one document with its existing table.
-    pub(crate) fn of_table(text: String, document: Document) -> Self {
-        Self { text, documents: vec![document], lines: OnceLock::new(), offset: (0, 0) }
+    pub(crate) fn of_table(text: SharedText, document: Document) -> Self {
+        Self::of_tables(text, vec![document])
+    }
+
+    fn of_tables(text: SharedText, documents: Vec<Document>) -> Self {
+        Self { text, documents: documents.into(), lines: OnceLock::new(), offset: (0, 0) }
+    }
+
+    /// The same file without node tables, which take about as much memory as the text. It shares the text, and is parsed again with
+    /// the default options if its documents are needed after all.
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: 1\n".to_owned())?;
+    /// assert_eq!(file.unparsed(), file);
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    #[must_use]
+    pub fn unparsed(&self) -> Self {
+        let (documents, lines) = (OnceLock::new(), OnceLock::new());
+        Self { text: self.text.clone(), documents, lines, offset: self.offset }
+    }
+
+    pub(crate) fn tables(&self) -> &[Document] {
+        self.documents.get_or_init(|| read(&self.text, ReadOptions::default()))
     }
 
     /// Whether a text is too large for 32-bit offsets.
@@ -76,26 +99,31 @@ impl File {
         &self.text
     }
 
-    /// The text, without copying it.
+    /// The text, without copying it if nobody else shares it.
     pub fn into_text(self) -> String {
-        self.text
+        self.text.into_string()
+    }
+
+    /// The text, to be shared.
+    pub fn shared_text(&self) -> &SharedText {
+        &self.text
     }
 
     /// All documents in order, including those with an error.
     pub fn documents(
         &self,
     ) -> impl DoubleEndedIterator<Item = DocumentRef<'_>> + ExactSizeIterator {
-        (0..self.documents.len() as u32).map(|index| DocumentRef { file: self, index })
+        (0..self.tables().len() as u32).map(|index| DocumentRef { file: self, index })
     }
 
     /// The document at `index`.
     pub fn document(&self, index: usize) -> Option<DocumentRef<'_>> {
-        (index < self.documents.len()).then_some(DocumentRef { file: self, index: index as u32 })
+        (index < self.tables().len()).then_some(DocumentRef { file: self, index: index as u32 })
     }
 
     /// The syntax errors of all documents, in order.
     pub fn errors(&self) -> impl Iterator<Item = &SyntaxError> {
-        self.documents.iter().filter_map(|document| document.error.as_deref())
+        self.tables().iter().filter_map(|document| document.error.as_deref())
     }
 
     /// Declares that the text is part of a larger one, with this many lines above it and columns to the left of it. Positions are then those in

@@ -123,6 +123,11 @@ impl Node {
         }
     }
 
+    /// Whether this is a mapping in flow style, or a pair in a flow sequence.
+    pub(crate) fn is_flow_mapping(self) -> bool {
+        matches!(self.meta & KIND, 7 | 8)
+    }
+
     /// Whether this is a block scalar.
     pub(crate) fn is_block_text(self) -> bool {
         matches!(self.meta & KIND, 3 | 4)

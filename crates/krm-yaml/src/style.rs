@@ -193,9 +193,9 @@ fn nearest<T: Copy>(examples: &[(u32, T)], node: u32) -> Option<T> {
 fn is_json(document: DocumentRef<'_>) -> bool {
     let nodes = || (0..document.table().nodes.len() as u32).map(|index| document.node(index));
     let is_text = |node: NodeRef<'_>| node.kind() == NodeKind::Scalar(ScalarStyle::DoubleQuoted);
-    let root = document.root();
+    let is_flow = |root: NodeRef<'_>| root.is_collection() && !root.is_block();
     // `[1, 2]` is both; only quotes are evidence of JSON.
-    if !root.is_some_and(|root| root.is_collection() && nodes().any(is_text)) {
+    if !document.root().is_some_and(|root| is_flow(root) && nodes().any(is_text)) {
         return false;
     }
     nodes().all(|node| match node.kind() {

@@ -102,9 +102,14 @@ impl Console {
         Ok(self.out.flush()?)
     }
 
+    /// Whether diagnostics of a severity are printed: with `--quiet` only errors are.
+    pub(crate) fn reports(&self, severity: Severity) -> bool {
+        !self.quiet || severity == Severity::Error
+    }
+
     /// Prints a diagnostic to standard error. With `--quiet` only errors are printed.
     pub(crate) fn report(&mut self, diagnostic: &Diagnostic) {
-        if !self.quiet || diagnostic.severity == Severity::Error {
+        if self.reports(diagnostic.severity) {
             let separate =
                 std::mem::replace(&mut self.has_reported, true) && self.format == ErrorFormat::Text;
             let gap = if separate { "\n" } else { "" };

@@ -42,8 +42,8 @@ impl WriteTarget<'_> {
     pub(super) fn step(&self, directory: &Path) -> JournalStep {
         let target = self.path.strip_prefix(directory).unwrap_or(&self.path).to_owned();
         let staged = self.staged.clone();
-        let of = |text: &Option<String>| digest(text.as_deref().unwrap_or_default().as_bytes());
-        let (old, new) = (of(&self.change.old), of(&self.change.new));
+        let of = |text: Option<&str>| digest(text.unwrap_or_default().as_bytes());
+        let (old, new) = (of(self.change.old.as_deref()), of(self.change.new.as_deref()));
         match (self.change.action(), &self.original) {
             (Action::Delete, _) => JournalStep::Delete { target, old },
             (_, Some(_)) => JournalStep::Replace { target, staged, old, new },

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use krm_yaml::SharedText;
+
 use crate::diagnostics::CommonKind;
 use crate::files::FilesKind;
 use crate::{Diagnostic, PackageFile, PackagePath};
@@ -33,13 +35,22 @@ pub enum Destination {
 pub struct OriginalFile {
     destination: Destination,
     display_path: String,
-    text: Option<String>,
+    text: Option<SharedText>,
     is_external_symlink: bool,
 }
 
 impl OriginalFile {
     /// A file that was read, or none (`text` is none) that is to be created.
     pub fn new(path: PackagePath, display_path: impl Into<String>, text: Option<String>) -> Self {
+        Self::with_shared_text(path, display_path, text.map(SharedText::from))
+    }
+
+    /// A file that was read, or is to be created, with a text that others share.
+    pub fn with_shared_text(
+        path: PackagePath,
+        display_path: impl Into<String>,
+        text: Option<SharedText>,
+    ) -> Self {
         let (destination, display_path) = (Destination::File(path), display_path.into());
         Self { destination, display_path, text, is_external_symlink: false }
     }
@@ -47,6 +58,7 @@ impl OriginalFile {
     /// What was read from standard input.
     pub fn stdin(display_path: impl Into<String>, text: Option<String>) -> Self {
         let (destination, display_path) = (Destination::Stdout, display_path.into());
+        let text = text.map(SharedText::from);
         Self { destination, display_path, text, is_external_symlink: false }
     }
 
@@ -64,21 +76,17 @@ impl OriginalFile {
 
 impl From<&PackageFile> for OriginalFile {
     fn from(file: &PackageFile) -> Self {
-        let text = file.file().map(|file| file.text().to_owned());
+        let text = file.file().map(|file| file.shared_text().clone());
+        let (path, display_path) = (file.path.clone(), file.display_path.as_str());
         let is_external_symlink = file.is_external_symlink;
-        Self {
-            is_external_symlink,
-            ..Self::new(file.path.clone(), file.display_path.as_str(), text)
-        }
+        Self { is_external_symlink, ..Self::with_shared_text(path, display_path, text) }
     }
 }
 
-/// Moves the text, which matters for packages of thousands of files.
+/// Drops the documents, which matters for packages of thousands of files.
 impl From<PackageFile> for OriginalFile {
-    fn from(mut file: PackageFile) -> Self {
-        let (path, is_external_symlink) = (file.path.clone(), file.is_external_symlink);
-        let display_path = std::mem::take(&mut file.display_path);
-        Self { is_external_symlink, ..Self::new(path, display_path, file.into_text()) }
+    fn from(file: PackageFile) -> Self {
+        Self::from(&file)
     }
 }
 
@@ -90,7 +98,7 @@ pub struct PlannedChange {
     /// The path that messages show, relative to the working directory.
     pub display_path: String,
     /// The content that was read; none for a file that did not exist.
-    pub old: Option<String>,
+    pub old: Option<SharedText>,
     /// The content to be written; none for a file that is deleted.
     pub new: Option<String>,
 }
@@ -99,7 +107,7 @@ impl PlannedChange {
     /// What happens to the file.
     pub fn action(&self) -> Action {
         match (&self.old, &self.new) {
-            (old, new) if old == new => Action::Unchanged,
+            (old, new) if old.as_deref() == new.as_deref() => Action::Unchanged,
             (None, _) => Action::Create,
             (_, Some(_)) => Action::Update,
             (_, None) => Action::Delete,
@@ -141,7 +149,7 @@ impl Plan {
     ) -> Result<(), Diagnostic> {
         let OriginalFile { destination, display_path, text: old, is_external_symlink } =
             original.into();
-        if is_external_symlink && old != new {
+        if is_external_symlink && old.as_deref() != new.as_deref() {
             let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
             return Err(error.in_file(display_path));
         }
@@ -181,7 +189,7 @@ mod tests {
 
     fn change(old: Option<&str>, new: Option<&str>) -> Action {
         let [old, new] = [old, new].map(|text| text.map(str::to_owned));
-        let destination = Destination::Stdout;
+        let (destination, old) = (Destination::Stdout, old.map(SharedText::from));
         PlannedChange { destination, display_path: String::new(), old, new }.action()
     }
 

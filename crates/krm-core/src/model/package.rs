@@ -118,6 +118,16 @@ impl Package {
         &self.files
     }
 
+    /// Releases the node tables of all files, which take as much memory as the texts. Items of the package share its texts and have tables
+    /// of their own. A file is parsed again if its documents are needed after all.
+    pub fn release_tables(&mut self) {
+        for file in &mut self.files {
+            if let Ok(content) = &mut file.content {
+                *content = Arc::new(content.unparsed());
+            }
+        }
+    }
+
     /// The file of this path.
     pub fn file(&self, path: &PackagePath) -> Option<&PackageFile> {
         self.files.binary_search_by(|file| file.path.cmp(path)).ok().map(|at| &self.files[at])

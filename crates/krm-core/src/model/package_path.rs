@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use krm_yaml::diagnostic_kinds;
 
@@ -18,8 +19,9 @@ use krm_yaml::diagnostic_kinds;
 /// assert!(PackagePath::new("/etc/passwd").is_err());
 /// # Ok::<(), krm_core::PackagePathError>(())
 /// ```
+/// Clones share the text, because every resource of a file has its path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PackagePath(String);
+pub struct PackagePath(Arc<str>);
 
 diagnostic_kinds! {
     /// Why a path cannot be one inside a package.
@@ -49,7 +51,7 @@ impl PackagePath {
         if segments.is_empty() || path.ends_with('/') || path.contains('\0') {
             return Err(PackagePathError::NotAFile { path: path.to_owned() });
         }
-        Ok(Self(segments.join("/")))
+        Ok(Self(segments.join("/").into()))
     }
 
     /// The path with slashes.
@@ -81,9 +83,7 @@ impl PackagePath {
     pub fn relative_to(&self, directory: &str) -> Option<Self> {
         match directory {
             "" => Some(self.clone()),
-            _ => {
-                self.0.strip_prefix(directory)?.strip_prefix('/').map(|rest| Self(rest.to_owned()))
-            }
+            _ => self.0.strip_prefix(directory)?.strip_prefix('/').map(|rest| Self(rest.into())),
         }
     }
 
@@ -91,7 +91,7 @@ impl PackagePath {
     pub fn in_directory(&self, directory: &str) -> Self {
         match directory {
             "" => self.clone(),
-            _ => Self(format!("{directory}/{}", self.0)),
+            _ => Self(format!("{directory}/{}", self.0).into()),
         }
     }
 
@@ -113,7 +113,7 @@ impl PackagePath {
 
     /// Whether this stands for standard input.
     pub fn is_stream(&self) -> bool {
-        self.0 == "-"
+        &*self.0 == "-"
     }
 
     /// Whether files of this name are loaded with a package.

@@ -56,6 +56,21 @@ pub(crate) fn document_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
     all.into_iter().zip(nodes).map(ended).collect()
 }
 
+/// The span of a document's text as [`document_texts`] returns it: its content and one line break. None if a line break is missing and
+/// would have to be added.
+pub(crate) fn document_span(document: DocumentRef<'_>) -> Option<Span> {
+    let source = document.file().text();
+    let start = content_span(document).start;
+    let content = content(document);
+    let end = start as usize + content.len();
+    let rest = &source[end..];
+    let line_break = match content.ends_with('\n') || rest.is_empty() {
+        true => "",
+        false => ["\n", "\r\n"].into_iter().find(|it| rest.starts_with(it))?,
+    };
+    Some(Span::new(start, (end + line_break.len()) as u32))
+}
+
 /// The comments above a node; for a document, those before its marker.
 fn above(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {
     let document = node.document();

@@ -58,7 +58,7 @@ pub fn run_steps(
     let mut pipeline = PipelineRun { items, ..PipelineRun::default() };
     for step in steps {
         on_event(PipelineEvent::Started(step));
-        let mut run = step.run(&pipeline.items, interrupt);
+        let mut run = step.run(&mut pipeline.items, interrupt);
         on_event(PipelineEvent::Finished(&run));
         if let Some(output) = run.output.take() {
             pipeline.items = output;

@@ -1,7 +1,7 @@
 //! The pipelines of a tree of packages, run one after the other or in parallel, with the same result.
 
 use krm_core::functions::PackageTree;
-use krm_core::functions::kptfile::Function;
+use krm_core::functions::kptfile::{Function, Role};
 use krm_core::functions::resource_list::Item;
 
 use super::{PipelineRun, changes_between, threads};
@@ -31,7 +31,7 @@ const NO_FAILURE: usize = usize::MAX;
 
 /// Runs subpackages before their parents.
 fn depth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
-    let own = tree.group_by_package(items);
+    let mut own = tree.group_by_package(items);
     let order = tree.run_order();
     let mut done: Vec<Option<PackageRun>> = own.iter().map(|_| None).collect();
     let mut first_failure = NO_FAILURE;
@@ -39,14 +39,16 @@ fn depth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> 
         // A package that comes after a failure does not run.
         let level: Vec<usize> =
             level.into_iter().filter(|at| order[*at] <= first_failure).collect();
-        let inputs = level.into_iter().map(|at| {
-            let mut input = own[at].clone();
+        let mut inputs: Vec<(usize, Vec<Item>)> = Vec::with_capacity(level.len());
+        for at in level {
+            // Kept for the case that another package fails.
+            let unparsed = unparsed(&own[at]);
+            let mut input = std::mem::replace(&mut own[at], unparsed);
             for child in tree.children(at) {
                 input.extend(current_items(tree, child, &own, &done, &order, first_failure));
             }
-            (at, input)
-        });
-        let inputs: Vec<(usize, Vec<Item>)> = inputs.collect();
+            inputs.push((at, input));
+        }
         for (at, package) in run_packages(tree, inputs, run) {
             if package.is_stopped {
                 first_failure = first_failure.min(order[at]);
@@ -166,10 +168,21 @@ fn run_function(
     package: &mut PackageRun,
     run: &impl RunFunction,
 ) -> Option<Vec<Item>> {
-    let mut run = run(member, function, tree.to_package_paths(member, package.items.clone()));
+    let before = match function.role {
+        Role::Mutator => unparsed(&package.items),
+        // The next validator gets the same items.
+        Role::Validator => package.items.clone(),
+    };
+    let items = std::mem::replace(&mut package.items, before);
+    let mut run = run(member, function, tree.to_package_paths(member, items));
     let output = run.output.take().map(|items| tree.from_package_paths(member, items));
     run.changes = output.as_ref().map_or_else(Vec::new, |it| changes_between(&package.items, it));
     package.is_stopped |= output.is_none();
     package.runs.push(run);
     output
+}
+
+/// Copies without node tables: those are left to the function that gets the items.
+fn unparsed(items: &[Item]) -> Vec<Item> {
+    items.iter().map(Item::unparsed).collect()
 }

@@ -12,7 +12,7 @@ use crate::{Execution, ExecutionEnd, Function, FunctionRun, Interrupt, Invocatio
 pub(super) fn run(
     step: &Step,
     function: &dyn Function,
-    sent: &[&Item],
+    sent: Vec<Item>,
     interrupt: &Interrupt,
     run: &mut FunctionRun,
 ) -> Option<Returned> {
@@ -22,13 +22,14 @@ pub(super) fn run(
         function_config: step.config.as_ref(),
         without_ids: false,
     };
-    let sending = match InputList::of(sent.iter().copied(), &options) {
-        Ok(sending) => sending,
+    let sending = match InputList::of(&sent, &options) {
+        Ok(sending) => sending.unparsed(),
         Err(error) => {
             run.errors.push(error);
             return None;
         }
     };
+    drop(sent);
     // The answer is parsed while the process exits, which hides most of the time that an engine needs to remove a container.
     // What was parsed is only used if nothing was written after it.
     let mut read_ahead = None;

@@ -3,7 +3,7 @@
 //! Those in Rust run on their own thread, because a function that exceeds its time or is interrupted cannot be stopped from
 //! outside. It is abandoned: it only has copies of the items, so nothing that it still does is visible, and it ends with krm.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
 use std::thread;
@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use krm_catalog::interpreter::panic_message;
 use krm_core::functions::resource_list::{Item, check_name};
-use krm_core::{Diagnostic, PackagePath};
+use krm_core::{Diagnostic, Identity, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
 
 use super::{Returned, Step};
@@ -25,16 +25,18 @@ const STACK: usize = 8 * 1024 * 1024;
 /// How a function ended, and the list as it left it.
 pub(super) type CallOutput = (thread::Result<Result<(), Error>>, ResourceList);
 
-/// Runs the function on copies of the items. Everything but the items is stored in `run`.
+/// Runs the function on the items in `input`; `sent` are the same items as they were before. Everything but the items is stored in
+/// `run`.
 pub(super) fn run(
     step: &Step,
     call: impl FnOnce(ResourceList) -> Result<CallOutput, RunKind>,
+    input: Vec<Item>,
     sent: &[&Item],
     run: &mut FunctionRun,
 ) -> Option<Returned> {
     let start = Instant::now();
     let list = ResourceList {
-        items: sent.iter().map(|item| to_function(item, &step.package)).collect(),
+        items: input.into_iter().map(|item| to_function(item, &step.package)).collect(),
         function_config: step.config.clone().map(Resource::from),
         ..ResourceList::default()
     };
@@ -98,7 +100,7 @@ fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Result<Returne
     let items: Vec<Item> = items.into_iter().map(Item::from).collect();
     let from = origins(&items, sent);
     for (item, from) in items.iter().zip(&from) {
-        let sent = from.map(|at| sent[at].resource());
+        let sent = from.map(|at| sent[at]);
         // The location would be in a text that nobody sees.
         check_name(item.resource(), sent).map_err(|mut error| {
             error.location = None;
@@ -133,8 +135,7 @@ fn stderr_of(lines: &[String], step: &Step) -> Tail {
 }
 
 /// The item with its path relative to the package of the function.
-fn to_function(item: &Item, package: &str) -> Resource {
-    let mut item = item.clone();
+fn to_function(mut item: Item, package: &str) -> Resource {
     item.path = item.path.as_ref().and_then(|path| path.relative_to(package));
     Resource::from(item)
 }
@@ -142,35 +143,47 @@ fn to_function(item: &Item, package: &str) -> Resource {
 /// The index of the sent item that each returned item is. Of several copies with the same origin, the one with the same
 /// identity is it. An item that an earlier step created has no origin and is matched by its identity.
 fn origins(items: &[Item], sent: &[&Item]) -> Vec<Option<usize>> {
-    let mut from = vec![None; items.len()];
-    let mut taken = vec![false; sent.len()];
-    let by_origin: BTreeMap<usize, usize> =
+    let mut by_origin: Vec<(usize, usize)> =
         sent.iter().enumerate().filter_map(|(at, item)| Some((item.origin?, at))).collect();
-    let of = |item: &Item| by_origin.get(&item.origin?).copied();
-    for must_match in [true, false] {
-        for (at, item) in items.iter().enumerate() {
-            let Some(old) = of(item).filter(|old| from[at].is_none() && !taken[*old]) else {
-                continue;
-            };
-            let is_same = item.shares_text(sent[old])
-                || item.resource().identity() == sent[old].resource().identity();
-            if is_same || !must_match {
-                (from[at], taken[old]) = (Some(old), true);
-            }
+    by_origin.sort_unstable();
+    let of = |item: &Item| {
+        let found = by_origin.binary_search_by_key(&item.origin?, |(origin, _)| *origin);
+        found.ok().map(|at| by_origin[at].1)
+    };
+    let mut from: Vec<Option<usize>> = items.iter().map(of).collect();
+    let mut copies: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    let mut taken_by = vec![None; sent.len()];
+    for (at, old) in from.iter().enumerate() {
+        let Some(old) = *old else { continue };
+        match taken_by[old] {
+            None => taken_by[old] = Some(at),
+            // Most items are returned once, and need no comparison.
+            Some(first) => copies.entry(old).or_insert_with(|| vec![first]).push(at),
         }
     }
-    for (at, item) in items.iter().enumerate().filter(|(_, item)| item.origin.is_none()) {
-        let is_same = |old: &usize| {
-            !taken[*old]
-                && sent[*old].origin.is_none()
-                && (item.shares_text(sent[*old])
-                    || item.resource().identity() == sent[*old].resource().identity())
+    for (old, copies) in copies {
+        let identity = sent[old].resource().identity();
+        let is_same = |at: &&usize| {
+            items[**at].shares_text(sent[old]) || items[**at].resource().identity() == identity
         };
-        if let Some(old) = (0..sent.len()).find(is_same) {
-            (from[at], taken[old]) = (Some(old), true);
-        }
+        let kept = copies.iter().find(is_same).or(copies.first()).copied();
+        copies.iter().filter(|at| Some(**at) != kept).for_each(|at| from[*at] = None);
+    }
+    if items.iter().any(|item| item.origin.is_none()) {
+        match_created(items, sent, &mut from);
     }
     from
+}
+
+/// Matches the items that an earlier step created by their identity.
+fn match_created(items: &[Item], sent: &[&Item], from: &mut [Option<usize>]) {
+    let mut created: HashMap<Option<Identity>, Vec<usize>> = HashMap::new();
+    for (at, item) in sent.iter().enumerate().rev().filter(|(_, item)| item.origin.is_none()) {
+        created.entry(item.resource().identity()).or_default().push(at);
+    }
+    for (at, item) in items.iter().enumerate().filter(|(_, item)| item.origin.is_none()) {
+        from[at] = created.get_mut(&item.resource().identity()).and_then(Vec::pop);
+    }
 }
 
 /// The item with its path relative to the root package. A copy of another item is new.

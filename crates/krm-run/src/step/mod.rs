@@ -5,8 +5,8 @@
 //! use krm_run::{Interrupt, Runner, Step};
 //!
 //! let step = Step::new(Runner::Builtin(krm_catalog::find("no-op").expect("it is built in")));
-//! let items = vec![Item::parse("apiVersion: v1\nkind: Pod\n".to_owned())?];
-//! let run = step.run(&items, &Interrupt::new());
+//! let mut items = vec![Item::parse("apiVersion: v1\nkind: Pod\n".to_owned())?];
+//! let run = step.run(&mut items, &Interrupt::new());
 //! assert_eq!(run.output.expect("it succeeds").len(), 1);
 //! # Ok::<(), krm_core::Diagnostic>(())
 //! ```
@@ -128,19 +128,23 @@ impl Step {
     }
 
     /// Runs the function on the items that it selects. The other items keep their positions.
-    pub fn run(&self, items: &[Item], interrupt: &Interrupt) -> FunctionRun {
+    ///
+    /// What is left in `items` are the items as they were. They may have lost their node tables to the function ([`Item::unparsed`]), so
+    /// that a resource that changes needs no memory for two tables.
+    pub fn run(&self, items: &mut [Item], interrupt: &Interrupt) -> FunctionRun {
         let selected: Vec<usize> =
             (0..items.len()).filter(|at| (self.selects)(&items[*at])).collect();
-        let sent: Vec<&Item> = selected.iter().map(|at| &items[*at]).collect();
         let mut run = FunctionRun {
             record: self.record(),
             role: self.role,
             declared_at: self.declared_at.clone(),
-            selected: sent.len(),
+            selected: selected.len(),
             total: items.len(),
             ..FunctionRun::default()
         };
-        let hidden = self.hidden_text(&sent);
+        let hidden = self.hidden_text(&references(items, &selected));
+        let input = self.take_items(items, &selected);
+        let (items, sent) = (&*items, references(items, &selected));
         let returned = match &self.runner {
             _ if !hidden.is_empty() => {
                 run.errors = hidden;
@@ -152,14 +156,14 @@ impl Step {
                     let call = move |list: &mut ResourceList| builtin.call(list);
                     in_process::on_thread(call, list, &self.limits, interrupt)
                 };
-                in_process::run(self, call, &sent, &mut run)
+                in_process::run(self, call, input, &sent, &mut run)
             }
             Runner::Interpreted(function) => {
                 let call = |list| Ok(function.call(list, &self.limits, interrupt));
-                in_process::run(self, call, &sent, &mut run)
+                in_process::run(self, call, input, &sent, &mut run)
             }
             Runner::External(function) => {
-                external::run(self, &**function, &sent, interrupt, &mut run)
+                external::run(self, &**function, input, interrupt, &mut run)
             }
         };
         self.judge(&mut run);
@@ -167,6 +171,18 @@ impl Step {
             run.output = Some(self.place(returned, items, &selected, &sent, &mut run));
         }
         run
+    }
+
+    /// The selected items, to be given to the function. A validator does not replace them, so it shares them.
+    fn take_items(&self, items: &mut [Item], selected: &[usize]) -> Vec<Item> {
+        let take = |at: &usize| match self.is_validator() {
+            true => items[*at].clone(),
+            false => {
+                let unparsed = items[*at].unparsed();
+                std::mem::replace(&mut items[*at], unparsed)
+            }
+        };
+        selected.iter().map(take).collect()
     }
 
     /// Whether the function judges resources.
@@ -273,6 +289,10 @@ impl Step {
         }
         reorder::merge(items, selected, returned)
     }
+}
+
+fn references<'a>(items: &'a [Item], selected: &[usize]) -> Vec<&'a Item> {
+    selected.iter().map(|at| &items[*at]).collect()
 }
 
 impl Returned {

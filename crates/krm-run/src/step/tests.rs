@@ -85,7 +85,7 @@ fn all_but_b(mut step: Step) -> Step {
 }
 
 fn run(step: &Step) -> FunctionRun {
-    step.run(&items(), &Interrupt::new())
+    step.run(&mut items(), &Interrupt::new())
 }
 
 fn output(run: &FunctionRun) -> &[Item] {
@@ -175,10 +175,24 @@ fn deferred_failure_uses_the_returned_items() {
 fn changes_of_a_validator_are_dropped() {
     let mut step = fake(|input| input.replace("name: a", "name: z"), 0);
     step.role = Some(Role::Validator);
-    let before = items();
-    let run = step.run(&before, &Interrupt::new());
+    let mut before = items();
+    let run = step.run(&mut before, &Interrupt::new());
     assert!(output(&run).iter().zip(&before).all(|(new, old)| new.shares_text(old)));
     assert_eq!(run.warnings[0].kind(), Some(&RunKind::ValidatorChangedResources));
+}
+
+#[test]
+fn items_are_left_as_they_were() {
+    let steps = [
+        built_in(|list| list.items[0].set("metadata.name", "renamed")),
+        built_in(|list| list.items[0].set("metadata.name.x", "y")),
+        fake(|input| input.replace("name: a", "name: z"), 0),
+    ];
+    for step in steps {
+        let (before, mut after) = (items(), items());
+        step.run(&mut after, &Interrupt::new());
+        assert!(before.iter().zip(&after).all(|(a, b)| a.file() == b.file() && a.path == b.path));
+    }
 }
 
 #[test]
@@ -244,7 +258,7 @@ fn endless_built_in_function_is_abandoned() {
     let interrupt = Interrupt::new();
     let copy = interrupt.clone();
     let other = std::thread::spawn(move || copy.interrupt());
-    let interrupted = endless().run(&items(), &interrupt);
+    let interrupted = endless().run(&mut items(), &interrupt);
     assert_eq!(interrupted.errors[0].kind(), Some(&RunKind::Interrupted));
     other.join().unwrap();
 }

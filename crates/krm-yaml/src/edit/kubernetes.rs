@@ -16,6 +16,11 @@ type Hazards = fn(DocumentRef<'_>) -> Vec<Splice>;
 
 /// The text of the new document without hazards that the old one did not have; `None` if there are none.
 pub(super) fn without_hazards(old: DocumentRef<'_>, new: DocumentRef<'_>) -> Option<String> {
+    // Most documents can have none of them.
+    let has_flow_mapping = || new.table().nodes.iter().any(|node| node.is_flow_mapping());
+    if !new.text().contains('\t') && !has_flow_mapping() {
+        return None;
+    }
     let kinds: [Hazards; 3] = [tabs_in_blank_lines, colons_before_brackets, keys_of_several_lines];
     let mut splices = Vec::new();
     for kind in kinds {

@@ -480,7 +480,7 @@ impl<'a> Edit<'a> {
         let (file, (lines, columns)) = (self.file, self.file.offset());
         let new = match self.documents.first_key_value() {
             // The only document of a file is the whole of it.
-            Some((0, edit)) if file.documents.len() == 1 => {
+            Some((0, edit)) if file.tables().len() == 1 => {
                 let document = crate::DocumentRef { file, index: 0 };
                 lower::apply(document, edit, self.allow_shared, self.json)?
             }

@@ -1,13 +1,11 @@
 //! The end of `eval`, `run` and `render`: results are recorded, files are assembled, and the package is written or printed.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use krm_core::files::{Deletions, assemble_with};
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
-use krm_core::functions::results::RunReport;
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_run::{FunctionRun, PipelineRun};
 
@@ -58,9 +56,13 @@ impl ResultFlags {
     }
 
     /// Writes results.yaml, also for a run that failed.
-    pub(super) fn record(&self, report: &RunReport, console: &mut Console) -> Result<(), Failure> {
+    pub(super) fn record(
+        &self,
+        pipeline: &PipelineRun,
+        console: &mut Console,
+    ) -> Result<(), Failure> {
         let Some(directory) = &self.results_dir else { return Ok(()) };
-        let text = report.to_yaml().map_err(Failure::input)?;
+        let text = pipeline.report().to_yaml().map_err(Failure::input)?;
         let path = crate::loader::join_display_path(directory, "results.yaml");
         let written = disk::write_output(Path::new(directory), "results.yaml", &text);
         written.map_err(|error| {
@@ -74,10 +76,9 @@ impl ResultFlags {
 }
 
 /// A run of `eval` or `run` on a package that is to be finished.
-#[derive(Clone, Copy)]
 pub(super) struct PackageRun<'a> {
     pub(super) before: &'a [Item],
-    pub(super) pipeline: &'a PipelineRun,
+    pub(super) pipeline: &'a mut PipelineRun,
     pub(super) save: Option<&'a SavedFunction>,
     pub(super) output: Option<&'a Output>,
     pub(super) preview: &'a Preview,
@@ -91,9 +92,9 @@ pub(super) fn finish(
     console: &mut Console,
 ) -> CommandResult {
     let PackageRun { before, pipeline, save, output, preview } = run;
-    let (package, report) = (&session.loaded.package, pipeline.report());
+    let package = &session.loaded.package;
     run_report::report_summary(pipeline, console);
-    flags.record(&report, console)?;
+    flags.record(pipeline, console)?;
     let (failure, errors) = (run_report::exit(pipeline), run_report::errors(pipeline, package));
     if pipeline.is_stopped && !flags.fix {
         return Err(Failure::Diagnostics(failure, errors));
@@ -102,13 +103,14 @@ pub(super) fn finish(
     if !pipeline.is_stopped {
         let after = persistent_items(pipeline)?;
         let deletions = if flags.allow_delete { Deletions::Any } else { Deletions::Some };
-        contents = assembled(package, [before, &after], deletions, console, true)?;
+        contents = assembled(package, (before, after), deletions, console, true)?;
     }
     if let Some(save) = save {
         save.apply(package, &mut contents, console)?;
     }
     if flags.fix {
-        let fixes = flags.choices.apply(&with_contents(package, &contents)?, &report);
+        let changed = with_contents(package, &contents)?;
+        let fixes = flags.choices.apply(&changed, &pipeline.report());
         fix::report(&fixes, preview.is_on(), console);
         contents.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))));
     }
@@ -119,17 +121,16 @@ pub(super) fn finish(
     }
 }
 
-/// The items of a run as they are written to files: without annotations that only belong to a ResourceList. A run without mutators
-/// leaves everything as it was.
-pub(super) fn persistent_items(pipeline: &PipelineRun) -> Result<Cow<'_, [Item]>, Failure> {
+/// Takes the items of a run as they are written to files: without annotations that only belong to a ResourceList. A run without
+/// mutators leaves everything as it was.
+pub(super) fn persistent_items(pipeline: &mut PipelineRun) -> Result<Vec<Item>, Failure> {
     let is_mutator = |run: &FunctionRun| run.role != Some(Role::Validator) && !run.is_skipped();
-    let mut items = Cow::Borrowed(&*pipeline.items);
-    if !pipeline.runs.iter().any(is_mutator) {
-        return Ok(items);
-    }
-    for (at, item) in pipeline.items.iter().enumerate() {
-        if let Some(stripped) = without_wire_annotations(item).map_err(Failure::function)? {
-            items.to_mut()[at] = stripped;
+    let mut items = std::mem::take(&mut pipeline.items);
+    if pipeline.runs.iter().any(is_mutator) {
+        for item in &mut items {
+            if let Some(stripped) = without_wire_annotations(item).map_err(Failure::function)? {
+                *item = stripped;
+            }
         }
     }
     Ok(items)
@@ -138,7 +139,7 @@ pub(super) fn persistent_items(pipeline: &PipelineRun) -> Result<Cow<'_, [Item]>
 /// The contents of the files that changed.
 pub(super) fn assembled(
     package: &Package,
-    [before, after]: [&[Item]; 2],
+    (before, after): (&[Item], Vec<Item>),
     deletions: Deletions,
     console: &mut Console,
     reports_deletions: bool,

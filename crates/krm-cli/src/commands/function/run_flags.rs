@@ -46,16 +46,18 @@ impl RunFlags {
     ) -> CommandResult {
         let output = self.output.output.as_ref();
         let options = open_package::edit_options(&self.preview, output);
-        let session = open_package::open(dir, &options, global, console)?;
+        let mut session = open_package::open(dir, &options, global, console)?;
         let package = &session.loaded.package;
-        // Leaked, because the process exits soon: dropping thousands of texts takes measurable time.
-        let before = open_package::items(package, self.results.strict, console)?.leak();
-        let steps = steps(package, before, console)?;
+        let items = open_package::items(package, self.results.strict, console)?;
+        let steps = steps(package, &items, console)?;
         if steps.iter().any(Step::is_validator) {
             open_package::check_validated_files(package)?;
         }
-        let pipeline =
-            self.run_steps(&steps, before.to_vec(), (package, &session.loaded.title), console);
+        session.loaded.package.release_tables();
+        let package = &session.loaded.package;
+        // Leaked, because the process exits soon: dropping thousands of texts takes measurable time.
+        let before = items.iter().map(Item::unparsed).collect::<Vec<_>>().leak();
+        let pipeline = self.run_steps(&steps, items, (package, &session.loaded.title), console);
         let pipeline = Box::leak(Box::new(pipeline));
         let run = PackageRun { before, pipeline, save, output, preview: &self.preview };
         finish::finish(&self.results, session, run, console)
@@ -71,7 +73,7 @@ impl RunFlags {
     ) -> CommandResult {
         let title = disk::display_name(disk::STDIN);
         let mut pipeline = self.run_steps(steps, items, (&Package::default(), title), console);
-        self.results.record(&pipeline.report(), console)?;
+        self.results.record(&pipeline, console)?;
         list.set_items(std::mem::take(&mut pipeline.items));
         list.finish(&pipeline, self.output.output.as_ref(), console)
     }

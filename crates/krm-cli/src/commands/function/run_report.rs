@@ -59,10 +59,19 @@ fn report_run(run: &FunctionRun, package: &Package, title: &str, console: &mut C
     ));
     report_stderr(run, console);
     run.warning_diagnostics().for_each(|warning| console.report(&warning));
-    if !run.reported().is_empty() {
-        let locator = ResultLocator::new(package);
-        let results = run.reported().iter();
-        results.for_each(|result| console.report(&locator.diagnostic(&run.record.package, result)));
+    report_results(run, &ResultLocator::new(package), console);
+}
+
+/// Prints the results of a function. Those that are not printed are not located, which takes longer than printing them.
+pub(super) fn report_results(
+    run: &FunctionRun,
+    locator: &ResultLocator<'_>,
+    console: &mut Console,
+) {
+    for result in run.reported() {
+        if console.reports(result.severity) {
+            console.report(&locator.diagnostic(&run.record.package, result));
+        }
     }
 }
 

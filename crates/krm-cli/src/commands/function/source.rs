@@ -90,7 +90,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     };
     let list = InputList::of(&items, &options).map_err(Failure::input)?;
     match args.output {
-        Output::Stdout => console.data(&args.with_head(list.text()))?,
+        Output::Stdout => {
+            let body = list.text().splitn(3, '\n').nth(2).unwrap_or_default();
+            console.data(&args.head())?;
+            console.data(body)?;
+        }
         Output::Unwrap => {
             let file = File::parse(list.text().to_owned());
             let file = file.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
@@ -102,14 +106,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 }
 
 impl Args {
-    /// The list with another kind and apiVersion, which are its first two lines.
-    fn with_head(&self, list: &str) -> String {
+    /// The first two lines of the list, which are its apiVersion and kind.
+    fn head(&self) -> String {
         let default = match self.wrap_kind == "ResourceList" {
             true => self.version.version().api_version(),
             false => "v1".to_owned(),
         };
         let version = self.wrap_version.as_deref().unwrap_or(&default);
-        let body = list.splitn(3, '\n').nth(2).unwrap_or_default();
         let quoted = krm_core::print::json::string;
         let plain = |text: &str| match text
             .bytes()
@@ -118,7 +121,7 @@ impl Args {
             true => text.to_owned(),
             false => quoted(text),
         };
-        format!("apiVersion: {}\nkind: {}\n{body}", plain(version), plain(&self.wrap_kind))
+        format!("apiVersion: {}\nkind: {}\n", plain(version), plain(&self.wrap_kind))
     }
 }
 

@@ -5,30 +5,41 @@ use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 use super::{FileAssembly, ResourceAction};
 use crate::compare::equal_in_yaml_1_2;
 use crate::files::FilesKind;
+use crate::files::arrangement::ResourcePosition;
 use crate::functions::resource_list::{Item, replace_element, revise_element};
 use crate::merge::{FileChange, TextChange};
 use crate::model::resource::resources;
 use crate::print::source_text;
-use crate::{Diagnostic, PackagePath};
+use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// A resource that is edited in place: its index, and the item before and after.
-type Changed<'i> = (usize, &'i Item, &'i Item);
+pub(super) type Changed<'i> = (usize, &'i Item, &'i Item);
 
 impl<'a> FileAssembly<'a, '_> {
     /// The change of the file; none if its text stays the same.
-    pub(super) fn finish(&self, path: &PackagePath) -> Result<Option<FileChange<'a>>, Diagnostic> {
-        let display_path = self.old.map_or(path.as_str(), |file| &file.display_path);
+    pub(super) fn finish(
+        mut self,
+        path: PackagePath,
+    ) -> Result<Option<FileChange<'a>>, Diagnostic> {
+        let old = self.old;
+        let display_path = old.map_or(path.as_str(), |file| &file.display_path);
         let in_file = |error: Diagnostic| error.in_file(display_path);
-        if let Some(Err(error)) = self.old.map(|file| &file.content) {
+        if let Some(Err(error)) = old.map(|file| &file.content) {
             return Err(in_file(error.clone()));
         }
-        let new = self.text(path).map_err(in_file)?;
-        let was = self.old.and_then(|file| file.file()).map(File::text);
+        let new = match self.in_place() {
+            Some(text) => Some(text),
+            None => {
+                self.positions = positions(old);
+                self.text(&path).map_err(in_file)?
+            }
+        };
+        let was = old.and_then(|file| file.file()).map(File::text);
         if was == new.as_deref() {
             return Ok(None);
         }
         let new = new.map(TextChange::whole);
-        Ok(Some(FileChange { path: path.clone(), old: self.old, new }))
+        Ok(Some(FileChange { path, old, new }))
     }
 
     fn text(&self, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
@@ -56,7 +67,7 @@ impl<'a> FileAssembly<'a, '_> {
     fn edited(&self, file: &File, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
         let changed = self.actions.iter().filter_map(|(index, action)| match action {
             ResourceAction::Keep { before, after, .. } if !after.shares_text(before) => {
-                Some((*index, *before, *after))
+                Some((*index, *before, after))
             }
             _ => None,
         });
@@ -68,7 +79,7 @@ impl<'a> FileAssembly<'a, '_> {
             return match &documents[..] {
                 [] => Ok(Some(file.text().to_owned())),
                 // An item that is the whole of its file has the whole text, markers included.
-                [(_, before, after)] if std::ptr::eq(before.file(), file) => {
+                [(_, before, after)] if before.file().shared_text().is_same(file.shared_text()) => {
                     Ok(Some(after.text().to_owned()))
                 }
                 _ => self.replace_documents(file, &documents).map(Some),
@@ -134,7 +145,7 @@ impl<'a> FileAssembly<'a, '_> {
     }
 
     /// Whether a text has all resources of the file, and the changed ones have the intended meaning.
-    fn holds(&self, text: &str, changed: &[Changed<'_>]) -> bool {
+    pub(super) fn holds(&self, text: &str, changed: &[Changed<'_>]) -> bool {
         let Ok(file) = File::parse(text.to_owned()) else { return false };
         let all: Vec<NodeRef<'_>> =
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
@@ -142,6 +153,12 @@ impl<'a> FileAssembly<'a, '_> {
             && file.errors().next().is_none()
             && changed.iter().all(|(index, _, after)| equal_in_yaml_1_2(all[*index], after.root()))
     }
+}
+
+/// The positions of the resources of a file.
+pub(super) fn positions(file: Option<&PackageFile>) -> Vec<ResourcePosition> {
+    let resources = file.into_iter().flat_map(PackageFile::resources);
+    resources.map(|it| ResourcePosition::of(it.node, it.item)).collect()
 }
 
 /// The text of an item that replaces a document, with the same line break at its end as the replaced text.

@@ -19,16 +19,17 @@
 //! ```
 
 mod contents;
+mod in_place;
 mod order;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
 
 use crate::files::arrangement::ResourcePosition;
 use crate::files::{FilesKind, Placement};
 use crate::functions::resource_list::{Item, to_json};
 use crate::merge::FileChange;
-use crate::{Diagnostic, Package, PackageFile, PackagePath, PackageResource};
+use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
 /// What assembly may delete.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -73,41 +74,41 @@ pub fn assemble<'a>(
     after: &[Item],
     deletions: Deletions,
 ) -> Result<AssembledFiles<'a>, Vec<Diagnostic>> {
-    assemble_with(package, before, after, deletions, |count, work| (0..count).map(work).collect())
+    let one_by_one = |count: usize, work: &(dyn Fn(usize) -> FileResult<'a> + Sync)| {
+        (0..count).map(work).collect()
+    };
+    assemble_with(package, before, after.to_vec(), deletions, one_by_one)
 }
 
 /// The change of one file, none if its text stays the same.
 pub type FileResult<'a> = Result<Option<FileChange<'a>>, Diagnostic>;
 
-/// Like [`assemble`]. `for_each` computes the result of each of this many files, in order, and may do so in parallel.
+/// Like [`assemble`]. `for_each` computes the result of each of this many files, in order, and may do so in parallel. The items of a file
+/// are dropped as soon as its text is there, so that a large package needs no memory for both.
 pub fn assemble_with<'a>(
     package: &'a Package,
     before: &[Item],
-    after: &[Item],
+    after: Vec<Item>,
     deletions: Deletions,
     for_each: impl FnOnce(usize, &(dyn Fn(usize) -> FileResult<'a> + Sync)) -> Vec<FileResult<'a>>,
 ) -> Result<AssembledFiles<'a>, Vec<Diagnostic>> {
-    if is_unchanged(before, after) {
+    if is_unchanged(before, &after) {
         return Ok(AssembledFiles::default());
     }
-    let (after, warnings) = as_written(package, after)?;
-    let resources: Vec<PackageResource<'a>> = package.resources().collect();
-    let mut assembly = Assembly { package, resources, files: BTreeMap::new() };
-    let deleted = assembly.assign(before, &after)?;
+    let known: HashMap<usize, &Item> =
+        before.iter().filter_map(|item| Some((item.origin?, item))).collect();
+    let (after, warnings) = as_written(&known, after)?;
+    let mut assembly = Assembly { package, known, files: BTreeMap::new() };
+    let deleted = assembly.assign(before, after)?;
     if deletions == Deletions::Some {
         check_deletions(&deleted, before)?;
     }
-    for file in assembly.files.values_mut().filter(|file| file.is_touched) {
-        let resources = file.old.into_iter().flat_map(PackageFile::package_resources);
-        let position =
-            |it: PackageResource<'_>| ResourcePosition::of(it.resource.node, it.resource.item);
-        file.positions = resources.map(position).collect();
-    }
-    let touched: Vec<(&PackagePath, &FileAssembly<'a, '_>)> =
-        assembly.files.iter().filter(|(_, file)| file.is_touched).collect();
+    let touched = assembly.files.into_iter().filter(|(_, file)| file.is_touched);
+    let touched: Vec<Mutex<Option<(PackagePath, FileAssembly<'a, '_>)>>> =
+        touched.map(|it| Mutex::new(Some(it))).collect();
     let results = for_each(touched.len(), &|at| {
-        let (path, file) = touched[at];
-        file.finish(path)
+        let file = touched[at].lock().unwrap_or_else(PoisonError::into_inner).take();
+        file.map_or(Ok(None), |(path, file)| file.finish(path))
     });
     let (mut changes, mut errors) = (Vec::new(), Vec::new());
     for result in results {
@@ -120,26 +121,25 @@ pub fn assemble_with<'a>(
 }
 
 /// Items as they are written, and warnings about what they lose.
-type WrittenItems<'i> = (Cow<'i, [Item]>, Vec<Diagnostic>);
+type WrittenItems = (Vec<Item>, Vec<Diagnostic>);
 
 /// The items as they are written: those that come to a JSON file as JSON.
-fn as_written<'i>(
-    package: &Package,
-    after: &'i [Item],
-) -> Result<WrittenItems<'i>, Vec<Diagnostic>> {
-    let (mut items, mut warnings) = (Cow::Borrowed(after), Vec::new());
-    for (at, item) in after.iter().enumerate() {
+fn as_written(
+    known: &HashMap<usize, &Item>,
+    mut items: Vec<Item>,
+) -> Result<WrittenItems, Vec<Diagnostic>> {
+    let mut warnings = Vec::new();
+    for item in &mut items {
         let Some(path) = item.path.as_ref().filter(|path| path.is_json()) else { continue };
-        let is_there =
-            |origin| package.resources().nth(origin).is_some_and(|it| it.file.path == *path);
-        if item.origin.is_some_and(is_there) {
+        let old = item.origin.and_then(|origin| known.get(&origin)?.path.as_ref());
+        if old == Some(path) {
             continue;
         }
         let json = to_json(item).map_err(|error| vec![cannot_place(item, error)])?;
         if let Some((json, count)) = json {
-            items.to_mut()[at] = json;
             let kind = FilesKind::CommentsLost { path: path.to_string(), count };
             warnings.extend((count > 0).then(|| Diagnostic::warning(kind)));
+            *item = json;
         }
     }
     Ok((items, warnings))
@@ -155,42 +155,41 @@ fn is_unchanged(before: &[Item], after: &[Item]) -> bool {
 
 /// A file of the package, and the changes to its resources.
 #[derive(Default)]
-struct FileAssembly<'a, 'i> {
+struct FileAssembly<'a, 'b> {
     old: Option<&'a PackageFile>,
-    /// The positions of the resources in the file, by index; filled in only for files that are touched.
+    /// The positions of the resources in the file, by index; filled in only if they are needed.
     positions: Vec<ResourcePosition>,
     /// What happens to its resources, by index; resources without an entry were not selected and stay.
-    actions: BTreeMap<usize, ResourceAction<'i>>,
+    actions: BTreeMap<usize, ResourceAction<'b>>,
     /// Items that are new or come from other files, in order.
-    incoming: Vec<Incoming<'i>>,
+    incoming: Vec<Incoming>,
     is_touched: bool,
 }
 
 /// What happens to a resource of a file.
-#[derive(Clone, Copy)]
-enum ResourceAction<'i> {
+enum ResourceAction<'b> {
     /// It stays in the file, changed or not. `order` is its position among all items.
-    Keep { before: &'i Item, after: &'i Item, order: usize },
+    Keep { before: &'b Item, after: Item, order: usize },
     /// It is deleted, or moves to another file.
     Remove,
 }
 
 /// An item that comes to a file.
-#[derive(Clone, Copy)]
-struct Incoming<'i> {
-    item: &'i Item,
+struct Incoming {
+    item: Item,
     /// Its position among all items.
     order: usize,
 }
 
-struct Assembly<'a, 'i> {
+struct Assembly<'a, 'b> {
     package: &'a Package,
-    resources: Vec<PackageResource<'a>>,
-    files: BTreeMap<PackagePath, FileAssembly<'a, 'i>>,
+    /// The items of the package by their origin. They have the path and index that they have in the package.
+    known: HashMap<usize, &'b Item>,
+    files: BTreeMap<PackagePath, FileAssembly<'a, 'b>>,
 }
 
-impl<'a, 'i> Assembly<'a, 'i> {
-    fn file(&mut self, path: &PackagePath) -> &mut FileAssembly<'a, 'i> {
+impl<'a, 'b> Assembly<'a, 'b> {
+    fn file(&mut self, path: &PackagePath) -> &mut FileAssembly<'a, 'b> {
         if !self.files.contains_key(path) {
             let old = self.package.file(path);
             self.files.insert(path.clone(), FileAssembly { old, ..FileAssembly::default() });
@@ -201,55 +200,53 @@ impl<'a, 'i> Assembly<'a, 'i> {
     /// Assigns every item to its file, and returns the resources that are deleted.
     fn assign(
         &mut self,
-        before: &'i [Item],
-        after: &'i [Item],
+        before: &'b [Item],
+        after: Vec<Item>,
     ) -> Result<Vec<DeletedResource>, Vec<Diagnostic>> {
-        let known: HashMap<usize, &Item> =
-            before.iter().filter_map(|item| Some((item.origin?, item))).collect();
         let mut seen = BTreeSet::new();
-        let mut placement = Placement::of(self.package);
+        let mut placement = None;
         let mut errors = Vec::new();
         let mut without_path = Vec::new();
-        for (order, item) in after.iter().enumerate() {
-            let origin = item.origin.filter(|it| known.contains_key(it) && seen.insert(*it));
-            let old = origin.and_then(|it| Some((known[&it], *self.resources.get(it)?)));
-            let path = item.path.as_ref().or(old.map(|(_, resource)| &resource.file.path));
-            let incoming = Incoming { item, order };
+        for (order, item) in after.into_iter().enumerate() {
+            let origin = item.origin.filter(|it| self.known.contains_key(it) && seen.insert(*it));
+            let old = origin.and_then(|it| located(self.known[&it]));
+            let path = item.path.clone().or(old.map(|(_, path, _)| path.clone()));
             let Some(path) = path else {
-                without_path.push(incoming);
+                without_path.push(Incoming { item, order });
                 continue;
             };
             match old {
-                Some((before, resource)) if resource.file.path == *path => {
+                Some((before, old_path, old_index)) if *old_path == path => {
                     let is_unchanged = item.shares_text(before)
-                        && item.index.is_none_or(|index| index == resource.index);
-                    let file = self.file(path);
+                        && item.index.is_none_or(|index| index == old_index);
+                    let file = self.file(&path);
                     file.is_touched |= !is_unchanged;
                     let action = ResourceAction::Keep { before, after: item, order };
-                    file.actions.insert(resource.index, action);
+                    file.actions.insert(old_index, action);
                 }
-                _ => match placement.check(path.as_str()).and_then(|path| self.check_read(path)) {
-                    Ok(path) => self.insert(&path, incoming),
-                    Err(error) => errors.push(cannot_place(item, error)),
-                },
+                _ => {
+                    let placement = placement.get_or_insert_with(|| Placement::of(self.package));
+                    match placement.check(path.as_str()).and_then(|path| self.check_read(path)) {
+                        Ok(path) => self.insert(&path, Incoming { item, order }),
+                        Err(error) => errors.push(cannot_place(&item, error)),
+                    }
+                }
             }
         }
         for incoming in without_path {
+            let placement = placement.get_or_insert_with(|| Placement::of(self.package));
             let path = placement.new_file(incoming.item.resource());
             self.insert(&path, incoming);
         }
-        let selected = before.iter().filter_map(|item| item.origin);
         let mut deleted = Vec::new();
-        for origin in selected {
-            let Some(resource) = self.resources.get(origin).copied() else { continue };
-            let file = self.file(&resource.file.path);
-            if !file.actions.contains_key(&resource.index) {
+        for (item, path, index) in before.iter().filter_map(located) {
+            let file = self.file(path);
+            if !file.actions.contains_key(&index) {
                 file.is_touched = true;
-                file.actions.insert(resource.index, ResourceAction::Remove);
+                file.actions.insert(index, ResourceAction::Remove);
             }
-            if !seen.contains(&origin) {
-                let (path, index) = (resource.file.path.clone(), resource.index);
-                let resource = resource.resource.label();
+            if item.origin.is_some_and(|origin| !seen.contains(&origin)) {
+                let (path, resource) = (path.clone(), item.resource().label());
                 deleted.push(DeletedResource { resource, path, index });
             }
         }
@@ -265,11 +262,17 @@ impl<'a, 'i> Assembly<'a, 'i> {
         }
     }
 
-    fn insert(&mut self, path: &PackagePath, incoming: Incoming<'i>) {
+    fn insert(&mut self, path: &PackagePath, incoming: Incoming) {
         let file = self.file(path);
         file.is_touched = true;
         file.incoming.push(incoming);
     }
+}
+
+/// An item of the package with its path and index there.
+fn located(before: &Item) -> Option<(&Item, &PackagePath, usize)> {
+    before.origin?;
+    Some((before, before.path.as_ref()?, before.index?))
 }
 
 fn cannot_place(item: &Item, error: Diagnostic) -> Diagnostic {

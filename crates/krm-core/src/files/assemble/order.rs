@@ -13,12 +13,12 @@ enum Entry<'i> {
     New(&'i Item),
 }
 
-impl<'i> FileAssembly<'_, 'i> {
+impl FileAssembly<'_, '_> {
     /// The removals and insertions.
     ///
     /// Moving a resource within a file is a removal and an insertion. The longest run of resources that are already in order is kept
     /// where it is, so that as few resources as possible move.
-    pub(super) fn arrangement(&self) -> Arrangement<'i> {
+    pub(super) fn arrangement(&self) -> Arrangement<'_> {
         let entries = self.entries();
         let existing: Vec<usize> = entries.iter().filter_map(existing).collect();
         let kept = longest_increasing(&existing);
@@ -41,7 +41,7 @@ impl<'i> FileAssembly<'_, 'i> {
                     continue;
                 }
                 Entry::Existing(at) => match self.actions.get(&at) {
-                    Some(ResourceAction::Keep { after, .. }) => *after,
+                    Some(ResourceAction::Keep { after, .. }) => after,
                     _ => continue,
                 },
                 Entry::New(item) => item,
@@ -64,7 +64,7 @@ impl<'i> FileAssembly<'_, 'i> {
     ///
     /// Spec: the index is "the position of the Resource starting from zero". Resources that ask for the same position are in the order
     /// of the list, and one that asks for a position after the end is the last.
-    fn entries(&self) -> Vec<Entry<'i>> {
+    fn entries(&self) -> Vec<Entry<'_>> {
         let (mut unmoved, mut asking, mut last) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..self.positions.len() {
             match self.actions.get(&at) {

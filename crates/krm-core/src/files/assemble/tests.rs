@@ -273,3 +273,62 @@ fn unselected_resources_are_untouched() {
         }]
     );
 }
+
+/// Debug builds compare every result with a parse of the assembled text.
+#[test]
+fn documents_are_replaced_whatever_surrounds_them() {
+    let around = [
+        ["", "---\n"],
+        ["---\n", "---\n"],
+        ["# licence\n---\n", "\n\n---   # b\n"],
+        ["--- # a\n", "...\n---\n"],
+        ["---\n\n", "\n"],
+        ["%YAML 1.2\n---\n", "---\n"],
+        ["\u{feff}", "---\n"],
+    ];
+    let replacements = [
+        "x: 1\n",
+        "x: 1",
+        "x: |\n  text\n",
+        "x: |+\n  text\n\n",
+        "x: |\n  text",
+        "x: &a [1]\ny: *a\n",
+        "x: !t 1\n",
+        "# end\n",
+        "x: [1,\n 2]\n\n\n",
+    ];
+    for [before, after] in around {
+        for end in replacements {
+            let file = format!("{before}{A}{after}{B}");
+            let mut wanted = None;
+            let done = changed(
+                &[("a.yaml", &file)],
+                |items| {
+                    let Some(item) = items.first_mut() else { return };
+                    *item = item.with_text(format!("{A}{end}")).unwrap();
+                    wanted = Some(item.clone());
+                },
+                Deletions::Some,
+            );
+            let Ok(done) = done else { continue };
+            let text = done[0].1.clone().unwrap();
+            let package = package(&[("a.yaml", &text)]);
+            let items = Items::from_package(&package, |_| true).unwrap().items;
+            let is_same =
+                crate::compare::equal_in_yaml_1_2(items[0].root(), wanted.as_ref().unwrap().root());
+            assert!(is_same && items.len() == 2, "{file:?} with {end:?}: {text:?}");
+        }
+    }
+}
+
+#[test]
+fn document_that_becomes_a_list_is_an_error() {
+    let file = format!("{A}---\n{B}");
+    let item = format!("- {}\n", C.trim_end().replace('\n', "\n  "));
+    for count in [1, 2] {
+        let list = format!("apiVersion: v1\nkind: List\nitems:\n{}", item.repeat(count));
+        let replace = |items: &mut Vec<Item>| items[0] = items[0].with_text(list).unwrap();
+        let error = changed(&[("a.yaml", &file)], replace, Deletions::Some).unwrap_err();
+        assert!(error.starts_with("cannot change the resources of this file"), "{error}");
+    }
+}

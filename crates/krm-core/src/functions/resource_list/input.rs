@@ -26,13 +26,26 @@ pub struct InputOptions<'a> {
 #[derive(Clone, Debug)]
 pub(crate) struct InputItem<'a> {
     /// The item.
-    pub(crate) item: &'a Item,
+    pub(crate) item: Cow<'a, Item>,
     /// Its file, relative to the package that declares the function.
     pub(crate) path: Option<PackagePath>,
     /// Its other internal annotations, which the function must not change.
     pub(crate) internal: Vec<(String, String)>,
     /// The bytes of the item in the text of the list.
     pub(super) lines: Range<usize>,
+}
+
+impl InputItem<'_> {
+    /// The item, to be changed by `change`. Of a list without node tables, neither the item nor the new one gets any.
+    pub(super) fn changed<E>(
+        &self,
+        change: impl FnOnce(&Item) -> Result<Item, E>,
+    ) -> Result<Item, E> {
+        match &self.item {
+            Cow::Borrowed(item) => change(item),
+            Cow::Owned(item) => change(&item.unparsed()).map(|new| new.unparsed()),
+        }
+    }
 }
 
 /// The ResourceList that a function gets on standard input.
@@ -120,7 +133,7 @@ impl<'a> InputList<'a> {
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
         let internal = own.into_iter().filter(|(name, _)| is_other(name)).collect();
-        self.sent.push(InputItem { item, path, internal, lines });
+        self.sent.push(InputItem { item: Cow::Borrowed(item), path, internal, lines });
         Ok(())
     }
 
@@ -130,6 +143,21 @@ impl<'a> InputList<'a> {
             let (path, package) = (path.to_string(), self.directory.clone());
             Diagnostic::error(ResourceListKind::NotInPackage { path, package })
         })
+    }
+
+    /// The same list with its own items, without node tables ([`Item::unparsed`]). If the caller drops its items, only the texts are in
+    /// memory while the function runs, and items that it does not change are never parsed again.
+    #[must_use]
+    pub fn unparsed(self) -> InputList<'static> {
+        let Self { text, sent, directory, without_ids, has_legacy } = self;
+        let unparsed = |InputItem { item, path, internal, lines }: InputItem<'_>| InputItem {
+            item: Cow::Owned(item.unparsed()),
+            path,
+            internal,
+            lines,
+        };
+        let sent = sent.into_iter().map(unparsed).collect();
+        InputList { text, sent, directory, without_ids, has_legacy }
     }
 
     /// The text of the list.

@@ -27,14 +27,17 @@ impl Item {
         Self::from_file(Arc::new(file))
     }
 
-    /// A new resource from the text of a document, reusing the document's node table instead of parsing again.
-    pub(super) fn from_document(
-        document: DocumentRef<'_>,
-        text: String,
-    ) -> Result<Self, Diagnostic> {
-        let start = source_text::content_span(document).start;
-        let file = document.to_file(start, text).map_err(|error| Diagnostic::from(&error))?;
-        Self::from_file(Arc::new(file))
+    /// A document as a new resource that shares the text and copies the node table. None if the text of the document must be changed
+    /// before it can be a file of its own.
+    pub(super) fn from_document(document: DocumentRef<'_>, lines_above: u32) -> Option<Self> {
+        let file = document.to_shared_file(source_text::document_span(document)?)?;
+        Self::from_file(Arc::new(file.with_offset(lines_above, 0))).ok()
+    }
+
+    /// The same resource without the node table, which takes as much memory as the text and is computed again on request.
+    #[must_use]
+    pub fn unparsed(&self) -> Self {
+        Self { file: Arc::new(self.file.unparsed()), ..self.clone() }
     }
 
     /// A new resource that is the only document of a file.
@@ -96,6 +99,14 @@ impl Item {
         self.file.text()
     }
 
+    /// The text, without copying it if nobody else shares it.
+    pub fn into_text(self) -> String {
+        match Arc::try_unwrap(self.file) {
+            Ok(file) => file.into_text(),
+            Err(file) => file.text().to_owned(),
+        }
+    }
+
     /// The root node of the resource.
     pub fn root(&self) -> NodeRef<'_> {
         let root = self.file.documents().find_map(|document| document.root());
@@ -122,7 +133,7 @@ impl Item {
 
     /// Whether both share one text, which is cheaper than comparing and true only if nobody changed it.
     pub fn shares_text(&self, before: &Self) -> bool {
-        Arc::ptr_eq(&self.file, &before.file)
+        self.file.shared_text().is_same(before.file.shared_text())
     }
 
     /// Whether text, path and index are the same.

@@ -62,6 +62,7 @@ impl Items {
     ) -> Result<(), Diagnostic> {
         let Ok(content) = &file.content else { return Ok(()) };
         let mut index = 0;
+        let mut lines = LinesAbove::default();
         for document in content.documents() {
             let found = resources(document);
             if found.is_empty() {
@@ -74,7 +75,8 @@ impl Items {
             let all: Vec<(usize, PackageResource<'_>)> = all.collect();
             (*origin, index) = (*origin + all.len(), index + all.len());
             let all: Vec<_> = all.into_iter().filter(|(_, resource)| select(*resource)).collect();
-            for ((origin, resource), mut item) in all.iter().zip(items(content, &all)?) {
+            let taken = items(content, &all, &mut lines)?;
+            for ((origin, resource), mut item) in all.iter().zip(taken) {
                 item.path = Some(file.path.clone());
                 (item.index, item.origin) = (Some(resource.index), Some(*origin));
                 self.items.push(item);
@@ -110,10 +112,33 @@ fn skipped_document(root: Option<NodeRef<'_>>, file: &PackageFile) -> Option<Str
     (!is_resource(root)).then(|| format!("{}:{}", file.display_path, root.position().line))
 }
 
-/// The resources of one document as items. One that is the whole of its file shares the text.
+/// The number of lines above a document. Documents are asked for in order, so that each line is counted once.
+#[derive(Default)]
+struct LinesAbove {
+    at: usize,
+    lines: u32,
+}
+
+impl LinesAbove {
+    fn of(&mut self, text: &str, at: u32) -> u32 {
+        let between = text.get(self.at..at as usize).unwrap_or_default().as_bytes();
+        let breaks = |byte: u8| between.iter().filter(|it| **it == byte).count() as u32;
+        // A lone carriage return is a line break, too.
+        let pairs = match breaks(b'\r') {
+            0 => 0,
+            _ => between.windows(2).filter(|it| *it == b"\r\n").count() as u32,
+        };
+        self.lines += breaks(b'\n') + breaks(b'\r') - pairs;
+        self.at = at as usize;
+        self.lines
+    }
+}
+
+/// The resources of one document as items. One that is a whole document shares the text of its file.
 fn items(
     content: &Arc<File>,
     resource: &[(usize, PackageResource<'_>)],
+    lines: &mut LinesAbove,
 ) -> Result<Vec<Item>, Diagnostic> {
     let is_whole = |(_, resource): &(usize, PackageResource<'_>)| resource.resource.item.is_none();
     if content.documents().len() == 1
@@ -124,14 +149,18 @@ fn items(
     }
     let nodes: Vec<NodeRef<'_>> =
         resource.iter().map(|(_, resource)| resource.resource.node).collect();
+    if let [root] = nodes[..]
+        && root.parent().is_none()
+    {
+        let above = lines.of(content.text(), source_text::content_span(root.document()).start);
+        if let Some(item) = Item::from_document(root.document(), above) {
+            return Ok(vec![item]);
+        }
+    }
     let texts = source_text::document_texts(&nodes);
     let item = |(text, node): (String, &NodeRef<'_>)| {
-        let alone = match node.parent() {
-            None => Item::from_document(node.document(), text),
-            Some(_) => Item::parse(text),
-        };
         // A document that needs its directives is expanded.
-        let alone = alone
+        let alone = Item::parse(text)
             .or_else(|error| Item::parse(serialize::expanded(*node).map_err(|_| error)?))
             .map_err(|error| cannot_extract(*node, &error))?;
         Ok(alone.with_position_of(*node))

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use krm_yaml::{DiagnosticKind, File, NodeRef};
 
 use super::annotations::{ID, INDEX, INTERNAL, LEGACY_INDEX, LEGACY_PATH, PATH};
-use super::{ResourceListKind, results};
+use super::{Item, ResourceListKind, results};
 use crate::diagnostics::{CommonKind, node_type};
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::{Diagnostic, PackagePath, PackagePathError, Resource};
@@ -159,15 +159,17 @@ fn returned(item: usize, node: NodeRef<'_>) -> Result<OutputItem<'_>, Diagnostic
 
 /// The error of a returned resource whose `metadata.name` is empty, unless it was sent like that. A resource may have no name at all
 /// (a Kustomization), but an empty one is a template that was not filled in, and no file could be named after it.
-pub fn check_name(returned: Resource<'_>, sent: Option<Resource<'_>>) -> Result<(), Diagnostic> {
+pub fn check_name(returned: Resource<'_>, sent: Option<&Item>) -> Result<(), Diagnostic> {
     let is_empty =
         |node: NodeRef<'_>| is_null(node) || node.as_str().is_some_and(|it| it.is_empty());
-    match name_node(returned).filter(|node| is_empty(*node)) {
-        Some(node) if !sent.and_then(name_node).is_some_and(is_empty) => {
+    let Some(node) = name_node(returned).filter(|node| is_empty(*node)) else { return Ok(()) };
+    let sent = sent.map(Item::resource);
+    match sent.and_then(name_node).is_some_and(is_empty) {
+        true => Ok(()),
+        false => {
             let resource = sent.unwrap_or(returned).label();
             Err(at(node, ResourceListKind::EmptyName { resource }))
         }
-        _ => Ok(()),
     }
 }
 

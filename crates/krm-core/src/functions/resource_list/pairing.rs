@@ -75,6 +75,11 @@ impl ItemPairing<'_, '_> {
             }
         }
         for (sent, returned) in candidates {
+            // Most items are returned once, and need no comparison.
+            if let [it] = returned[..] {
+                self.pair(sent, it);
+                continue;
+            }
             let identity = self.sent[sent].item.resource().identity();
             let kept = |at: &&usize| self.returned[**at].resource.identity() == identity;
             let it = returned.iter().find(kept).or(returned.first()).copied();

@@ -1,5 +1,6 @@
 //! Locates results in a package: the file, the resource and the field that each one is about.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use super::field::FieldLookup;
@@ -8,12 +9,16 @@ use crate::functions::resource_list::results::{FileRef, ResourceRef};
 use crate::model::resource::Identity;
 use crate::{Diagnostic, Package, PackageFile, PackagePath, PackageResource};
 
-/// An index of a package for locating results.
+/// Locates results in a package.
 #[derive(Debug)]
 pub struct ResultLocator<'a> {
     package: &'a Package,
-    by_name: BTreeMap<(String, String), Vec<PackageResource<'a>>>,
+    /// Computed on the first request, because it needs the documents of all files, and most results name a file or no resource at all.
+    by_name: OnceCell<ResourcesByName<'a>>,
 }
+
+/// Resources by kind and name.
+type ResourcesByName<'a> = BTreeMap<(String, String), Vec<PackageResource<'a>>>;
 
 /// The resource that a result is about.
 #[derive(Clone, Debug)]
@@ -25,14 +30,22 @@ pub struct LocatedResult<'a> {
 }
 
 impl<'a> ResultLocator<'a> {
-    /// Indexes the resources of a package.
+    /// A locator for results about a package.
     pub fn new(package: &'a Package) -> Self {
-        let mut by_name: BTreeMap<(String, String), Vec<PackageResource<'a>>> = BTreeMap::new();
-        for resource in package.resources() {
-            let Some(Identity { kind, name, .. }) = resource.resource.identity() else { continue };
-            by_name.entry((kind, name)).or_default().push(resource);
-        }
-        Self { package, by_name }
+        Self { package, by_name: OnceCell::new() }
+    }
+
+    fn by_name(&self) -> &ResourcesByName<'a> {
+        self.by_name.get_or_init(|| {
+            let mut by_name = ResourcesByName::new();
+            for resource in self.package.resources() {
+                let Some(Identity { kind, name, .. }) = resource.resource.identity() else {
+                    continue;
+                };
+                by_name.entry((kind, name)).or_default().push(resource);
+            }
+            by_name
+        })
     }
 
     /// The resource that a result is about. Its paths are relative to `directory`, the package that declares the function.
@@ -54,7 +67,7 @@ impl<'a> ResultLocator<'a> {
             return Some(resource);
         }
         let reference = reference?;
-        let all = self.by_name.get(&(reference.kind.clone(), reference.name.clone()))?;
+        let all = self.by_name().get(&(reference.kind.clone(), reference.name.clone()))?;
         let mut all = all.iter().filter(|resource| matches(**resource, reference));
         let path = result.file.as_ref().map(|file| root_path(directory, file));
         let same_file = all

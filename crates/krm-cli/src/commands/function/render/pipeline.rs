@@ -25,21 +25,21 @@ pub(super) struct Rendering {
 }
 
 /// Renders an open package, reports what happened and writes the result.
-pub(super) fn run(args: &Args, session: EditSession<'_>, console: &mut Console) -> CommandResult {
+pub(super) fn run(
+    args: &Args,
+    mut session: EditSession<'_>,
+    console: &mut Console,
+) -> CommandResult {
     let renderer = renderer(args)?;
-    let original = &session.loaded.package;
     let fixes = match args.results.fix {
-        true => fixes(args, &renderer, original, console)?,
+        true => fixes(args, &renderer, &session.loaded.package, console)?,
         false => FileContents::new(),
     };
-    let fixed;
-    let package = match fixes.is_empty() {
-        true => original,
-        false => {
-            fixed = finish::with_contents(original, &fixes)?;
-            &fixed
-        }
+    let mut fixed = match fixes.is_empty() {
+        true => None,
+        false => Some(finish::with_contents(&session.loaded.package, &fixes)?),
     };
+    let package = fixed.as_mut().unwrap_or(&mut session.loaded.package);
     let tree = package_tree(package)?;
     for warning in tree.nodes().iter().flat_map(|node| &node.pipeline.warnings) {
         console.report(warning);
@@ -48,19 +48,31 @@ pub(super) fn run(args: &Args, session: EditSession<'_>, console: &mut Console) 
         open_package::check_validated_files(package)?;
     }
     let items = open_package::items(package, args.results.strict, console)?;
-    let rendering = render(&renderer, tree, items);
+    package.release_tables();
+    let mut rendering = render(&renderer, tree, items);
+    let package = fixed.as_ref().unwrap_or(&session.loaded.package);
     report::report(&rendering.pipeline, package, &session.loaded, console);
-    args.results.record(&rendering.pipeline.report(), console)?;
+    args.results.record(&rendering.pipeline, console)?;
     if args.explain {
         report::explain(&rendering.pipeline, &session.loaded, console)?;
     }
+    rendering.forget_changes();
+    let errors = run_report::errors(&rendering.pipeline, &session.loaded.package);
+    let contents = contents(args, &mut rendering, (package, fixes), errors.last(), console)?;
     let pipeline = &rendering.pipeline;
-    let errors = run_report::errors(pipeline, original);
-    let contents = contents(args, &rendering, (package, fixes), errors.last(), console)?;
     let exit = finish::write(session, contents, (args.output.output.as_ref(), pipeline), console)?;
     match pipeline.is_stopped {
         false => Ok(exit),
         true => Err(Failure::Diagnostics(report::failure_exit(pipeline), errors)),
+    }
+}
+
+impl Rendering {
+    /// Drops what functions changed, apart from removed resources, so that the items can be dropped while files are assembled.
+    fn forget_changes(&mut self) {
+        for run in &mut self.pipeline.runs {
+            run.changes.retain(|change| change.after.is_none());
+        }
     }
 }
 
@@ -89,8 +101,8 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
     })
 }
 
-fn render(renderer: &Renderer, tree: PackageTree, before: Vec<Item>) -> Rendering {
-    let items = before.clone();
+fn render(renderer: &Renderer, tree: PackageTree, items: Vec<Item>) -> Rendering {
+    let before = items.iter().map(Item::unparsed).collect();
     let pipeline = renderer.run(&tree, items);
     Rendering { tree, before, pipeline }
 }
@@ -117,12 +129,12 @@ fn fixes(
 /// The new contents of files. After a failure the output is only used if the package asks for that.
 fn contents(
     args: &Args,
-    rendering: &Rendering,
+    rendering: &mut Rendering,
     (package, fixes): (&Package, FileContents),
     error: Option<&Diagnostic>,
     console: &mut Console,
 ) -> Result<FileContents, Failure> {
-    let pipeline = &rendering.pipeline;
+    let pipeline = &mut rendering.pipeline;
     if !args.results.allow_delete
         && let Some(error) = report::deletion_error(pipeline, rendering.before.len())
     {
@@ -132,7 +144,7 @@ fn contents(
     if !pipeline.is_stopped || rendering.tree.root().pipeline.save_on_failure {
         // Deletions were checked above, with the name of the function.
         let after = finish::persistent_items(pipeline)?;
-        let items = [&rendering.before[..], &after];
+        let items = (&rendering.before[..], after);
         contents.extend(finish::assembled(package, items, Deletions::Any, console, false)?);
     }
     if args.write_status {

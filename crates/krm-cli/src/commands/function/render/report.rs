@@ -31,6 +31,7 @@ pub(super) fn report(
         run.warning_diagnostics().for_each(|warning| console.report(&warning));
         for result in run.reported() {
             match result.severity {
+                severity if !console.reports(severity) => {}
                 Severity::Info => console.status(&format!("  [info] {}", one_line(result))),
                 _ => console.report(&locator.diagnostic(package, result)),
             }

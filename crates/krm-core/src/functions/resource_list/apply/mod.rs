@@ -102,7 +102,7 @@ impl InputList<'_> {
 
     /// All items as they were sent.
     fn unchanged(&self) -> AppliedOutput {
-        let items: Vec<Item> = self.sent.iter().map(|sent| sent.item.clone()).collect();
+        let items: Vec<Item> = self.sent.iter().map(|sent| (*sent.item).clone()).collect();
         let sources = (0..items.len()).map(Some).collect();
         AppliedOutput { sources, items, ..AppliedOutput::default() }
     }
@@ -120,7 +120,7 @@ impl InputList<'_> {
         let mut comments = None;
         let mut items = Vec::with_capacity(returned.len());
         for (at, returned) in returned.iter().enumerate() {
-            let sent = sources[at].map(|sent| self.sent[sent].item.resource());
+            let sent = sources[at].map(|sent| &*self.sent[sent].item);
             output::check_name(returned.resource, sent)?;
             let Some(sent) = sources[at] else {
                 items.push(self.new_item(returned)?);
@@ -128,15 +128,16 @@ impl InputList<'_> {
             };
             let sent = &self.sent[sent];
             let mut item = match lines.text(at) == &self.text()[sent.lines.clone()] {
-                true => sent.item.clone(),
+                true => (*sent.item).clone(),
                 // Most output has no comments. Indexing them takes a pass over the whole document.
                 false if !lines.text(at).contains('#') => {
-                    revise::revise(sent.item, nodes[at], &CommentIndex::default())?
+                    let theirs = CommentIndex::default();
+                    sent.changed(|item| revise::revise(item, nodes[at], &theirs))?
                 }
                 false => {
                     let document = nodes[at].document();
                     let theirs = comments.get_or_insert_with(|| CommentIndex::of(document));
-                    revise::revise(sent.item, nodes[at], theirs)?
+                    sent.changed(|item| revise::revise(item, nodes[at], theirs))?
                 }
             };
             self.set_location(&mut item, sent, returned)?;
