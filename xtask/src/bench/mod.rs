@@ -11,6 +11,7 @@ mod render;
 mod setters;
 mod startup;
 mod table;
+mod transform;
 mod workloads;
 mod writes;
 
@@ -67,6 +68,9 @@ pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     }
     if options.selects(setters::NAME) {
         setters::run(&options, &tools)?;
+    }
+    if options.selects(transform::NAME) {
+        transform::run(&options, &tools, &mut corpora)?;
     }
     if options.selects(functions::NAME) {
         functions::run(&options, &tools, &mut corpora)?;

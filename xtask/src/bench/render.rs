@@ -104,6 +104,38 @@ pub(super) fn write_packages(directory: &Path) -> TaskResult {
     prepare(&packages, 1, |name| format!("image: {name}"))
 }
 
+/// Writes packages of one Deployment with two functions each, side by side in one package. Returns the bytes of all resources.
+pub(super) fn write_siblings(directory: &Path, count: usize) -> TaskResult<u64> {
+    if directory.exists() {
+        fs::remove_dir_all(directory)?;
+    }
+    fs::create_dir_all(directory)?;
+    let root = kptfile(None, |_| String::new());
+    fs::write(directory.join("Kptfile"), &root)?;
+    let functions = [
+        "set-namespace\n    configMap:\n      namespace: run",
+        "set-labels\n    configMap:\n      run: x",
+    ];
+    let functions = functions.map(|it| format!("  - image: {it}\n"));
+    let own = format!("{root}pipeline:\n  mutators:\n{}", functions.concat());
+    let mut bytes = root.len();
+    for number in 0..count {
+        let package = directory.join(format!("package-{number:05}"));
+        fs::create_dir(&package)?;
+        let deployment = deployment(number);
+        bytes += own.len() + deployment.len();
+        fs::write(package.join("Kptfile"), &own)?;
+        fs::write(package.join("deployment.yaml"), deployment)?;
+    }
+    Ok(bytes as u64)
+}
+
+fn deployment(number: usize) -> String {
+    format!(
+        "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: web-{number}\nspec:\n  replicas: 3\n  selector:\n    matchLabels:\n      app: web-{number}\n  template:\n    metadata:\n      labels:\n        app: web-{number}\n    spec:\n      containers:\n        - name: web\n          image: nginx:1.27 # pinned\n"
+    )
+}
+
 fn compare(
     layout: Packages,
     krm: &Path,
