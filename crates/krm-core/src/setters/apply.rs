@@ -5,6 +5,7 @@ use std::cell::Cell;
 use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
 use super::changes::{Changes, EditOp};
+use super::current_values::CurrentValues;
 use super::definition::{Setter, SetterValue, warning_at};
 use super::definitions::Definitions;
 use super::fields::{self, SetterField};
@@ -86,13 +87,24 @@ impl<'a> ApplySetters<'a> {
         &'b self,
         file: &'b PackageFile,
     ) -> Result<ApplyResult<'b>, Vec<Diagnostic>> {
+        self.compute_with(file, None)
+    }
+
+    /// Like [`ApplySetters::compute`], but an ambiguous field is not an error: the setters that have no value keep what other fields have
+    /// for them now, or else what kpt keeps, with a warning.
+    pub fn compute_with<'b>(
+        &'b self,
+        file: &'b PackageFile,
+        current: Option<&'b CurrentValues>,
+    ) -> Result<ApplyResult<'b>, Vec<Diagnostic>> {
         let scan = fields::find(file);
         let mut result = ApplyResult { warnings: scan.warnings, ..ApplyResult::default() };
         let mut errors = Vec::new();
         let values = Values::new();
         let definitions: &'b Definitions<'b> = &self.definitions;
-        let mut resolver =
-            FieldResolver::new(definitions, &values).starting_at(self.resolved.get());
+        let mut resolver = FieldResolver::new(definitions, &values)
+            .starting_at(self.resolved.get())
+            .with_current(current);
         for field in scan.fields {
             // Compat: apply-setters reads line comments only, not comments on lines of their own.
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
@@ -122,6 +134,7 @@ impl<'a> ApplySetters<'a> {
             }
         }
         self.resolved.set(resolver.resolved());
+        result.warnings.extend(resolver.into_warnings());
         if errors.is_empty() { Ok(result) } else { Err(errors) }
     }
 

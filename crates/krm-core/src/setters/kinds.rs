@@ -2,7 +2,7 @@
 
 use krm_yaml::{Excerpt, diagnostic_kinds};
 
-use super::pattern::DeriveError;
+use super::pattern::{Candidate, DeriveError};
 
 diagnostic_kinds! {
     /// What is wrong with a setter, a substitution or a field that follows one.
@@ -83,6 +83,9 @@ diagnostic_kinds! {
         /// New values that are too large together.
         ValuesTooLarge { limit: usize } = "setter-values-too-large": "new values of fields are larger than {} MiB together" (limit >> 20),
             hint "set a shorter value";
+        /// Setters without a value whose values can be read from the field in several ways, one of which is taken.
+        AmbiguousValue { pattern: String, kept: Candidate, setters: String } = "setter-ambiguous-value": "value matches `{pattern}` in more than one way; it keeps {kept}, as kpt does",
+            hint "give values for the setters: {setters}";
         /// Setters without a value whose values cannot be read from the field. Compat: the message of apply-setters.
         ValuesRequired { setters: String, pattern: String, problem: DeriveError } = "setter-values-required": "values for setters [{setters}] must be provided",
             hint "they cannot be derived from the current value and `{pattern}`: {problem}";

@@ -46,6 +46,7 @@ mod apply;
 mod changes;
 mod create_setter;
 mod create_substitution;
+mod current_values;
 mod definition;
 mod definitions;
 mod delete;
@@ -83,6 +84,7 @@ pub use apply::{AppliedField, ApplyResult, ApplySetters};
 pub use changes::Changes;
 pub use create_setter::{CreateResult, CreateSetter};
 pub use create_substitution::CreateSubstitution;
+pub use current_values::CurrentValues;
 pub use definition::{
     NodeLocation, Setter, SetterSource, SetterValue, Substitution, SubstitutionValue,
 };

@@ -73,6 +73,12 @@ impl KindParameter for DeriveError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Candidate(MarkerValues);
 
+impl Candidate {
+    pub(super) fn of(values: MarkerValues) -> Self {
+        Self(values)
+    }
+}
+
 impl fmt::Display for Candidate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, (marker, value)) in self.0.iter().enumerate() {
@@ -219,13 +225,7 @@ impl Pattern {
         known: impl Fn(&str) -> Option<String>,
     ) -> Result<MarkerValues, DeriveError> {
         let given = self.markers().into_iter().filter_map(|m| Some((m.to_owned(), known(m)?)));
-        let mut search = Search {
-            parts: &self.parts,
-            text,
-            bound: given.collect(),
-            found: Vec::new(),
-            steps: 0,
-        };
+        let mut search = Search::new(self, text, given.collect());
         let complete = search.from(0, 0);
         let mut found = search.found.into_iter();
         match (found.next(), found.next()) {
@@ -235,6 +235,20 @@ impl Pattern {
             _ if !complete => Err(DeriveError::TooManyCandidates),
             (Some(only), None) => Ok(only),
             (None, _) => Err(DeriveError::NoMatch),
+        }
+    }
+
+    /// The values of the markers in a string that matches the pattern, where each takes as many characters as the ones after it leave.
+    ///
+    /// Compat: apply-setters of kpt's catalog matches the pattern as a regular expression, with `.*` for every marker.
+    pub(super) fn derive_longest(&self, text: &str) -> Result<MarkerValues, DeriveError> {
+        let mut search =
+            Search { takes_longest: true, ..Search::new(self, text, MarkerValues::new()) };
+        let complete = search.from(0, 0);
+        match search.found.pop() {
+            Some(found) => Ok(found),
+            None if complete => Err(DeriveError::NoMatch),
+            None => Err(DeriveError::TooManyCandidates),
         }
     }
 }
@@ -255,9 +269,21 @@ struct Search<'a> {
     bound: MarkerValues,
     found: Vec<MarkerValues>,
     steps: usize,
+    /// Whether long values are tried first and the first way is the only one that counts.
+    takes_longest: bool,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn new(pattern: &'a Pattern, text: &'a str, bound: MarkerValues) -> Self {
+        let (parts, found) = (pattern.parts.as_slice(), Vec::new());
+        Self { parts, text, bound, found, steps: 0, takes_longest: false }
+    }
+
+    /// Whether no further way is needed.
+    fn is_done(&self) -> bool {
+        self.found.len() > usize::from(!self.takes_longest)
+    }
+
     /// Returns whether all ways from here were tried or two were found. The recursion is as deep as the pattern has parts.
     fn from(&mut self, part: usize, at: usize) -> bool {
         self.steps += 1;
@@ -290,8 +316,12 @@ impl Search<'_> {
         let is_last = part + 1 == self.parts.len();
         let text = self.text;
         let ends = text[at..].char_indices().map(|(end, _)| at + end).chain([text.len()]);
+        let ends: Box<dyn Iterator<Item = usize>> = match self.takes_longest {
+            true => Box::new(ends.rev()),
+            false => Box::new(ends),
+        };
         for end in ends {
-            if self.found.len() > 1 {
+            if self.is_done() {
                 return true;
             }
             if is_last && end < text.len() || !text[end..].starts_with(next_literal) {
@@ -333,6 +363,21 @@ mod tests {
         );
         assert!(matches!(read("${a}${b}", "xy"), Err(DeriveError::Ambiguous { .. })));
         assert!(read("${a}-${a}${b}", "é-éé").is_ok());
+    }
+
+    #[test]
+    fn longest_values_come_first_as_in_a_regular_expression() {
+        let read = |pattern: &str, text: &str| {
+            let values = Pattern::with_names(pattern).unwrap().derive_longest(text);
+            values.map(|values| Candidate(values).to_string())
+        };
+        let container = "${project}-${cluster}-container";
+        let values = "cluster=`name` and project=`project-id-cluster`".to_owned();
+        assert_eq!(read(container, "project-id-cluster-name-container"), Ok(values));
+        assert_eq!(read("${a}${b}", "xy"), Ok("a=`xy` and b=``".to_owned()));
+        assert_eq!(read("${a}:${b}", "nginx"), Err(DeriveError::NoMatch));
+        let pattern = "${a}-${b}-${c}-${d}-${e}-x";
+        assert_eq!(read(pattern, &"-".repeat(2000)), Err(DeriveError::TooManyCandidates));
     }
 
     #[test]

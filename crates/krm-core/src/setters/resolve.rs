@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::{NodeKind, Value};
 
 use super::changes::EditOp;
+use super::current_values::CurrentValues;
 use super::definition::{
     Setter, SetterSource, SetterValue, Substitution, error_at, openapi_type, scalar_elements,
     warning_at,
@@ -13,7 +14,7 @@ use super::definitions::{Definition, Definitions};
 use super::fields::{SetterField, is_settable};
 use super::function_config;
 use super::kinds::SetterKind;
-use super::pattern::{DeriveError, MarkerValues, Pattern};
+use super::pattern::{Candidate, DeriveError, MarkerValues, Pattern};
 use super::reference::ReferenceTarget;
 use super::typed_value::{NewItems, typed_value};
 use crate::Diagnostic;
@@ -37,11 +38,31 @@ pub(super) struct FieldResolver<'d, 'a> {
     substitutions: BTreeMap<&'d str, String>,
     /// The bytes of all new values so far.
     resolved: usize,
+    /// What fields have now, for markers whose values the field itself does not show; none if that is an error.
+    current: Option<&'d CurrentValues>,
+    warnings: Vec<Diagnostic>,
 }
 
 impl<'d, 'a> FieldResolver<'d, 'a> {
     pub(super) fn new(definitions: &'d Definitions<'a>, values: &'d Values) -> Self {
-        Self { definitions, values, substitutions: BTreeMap::new(), resolved: 0 }
+        Self {
+            definitions,
+            values,
+            substitutions: BTreeMap::new(),
+            resolved: 0,
+            current: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Resolves ambiguous patterns by the values of other fields, or else as kpt does, with a warning.
+    pub(super) fn with_current(self, current: Option<&'d CurrentValues>) -> Self {
+        Self { current, ..self }
+    }
+
+    /// The warnings so far.
+    pub(super) fn into_warnings(self) -> Vec<Diagnostic> {
+        self.warnings
     }
 
     /// The value of a setter as fields get it.
@@ -131,7 +152,7 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
 
     /// The edit for a field with a pattern. Markers without a value keep what the field has for them.
     fn pattern(
-        &self,
+        &mut self,
         field: &SetterField<'a>,
         pattern: &Pattern,
     ) -> Result<EditOp<'a>, Diagnostic> {
@@ -141,33 +162,59 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
         {
             return op;
         }
+        let (definitions, values) = (self.definitions, self.values);
+        let is_unknown = |name: &&str| {
+            let setter = definitions.setter(name);
+            setter.is_none_or(|it| matches!(it.source, SetterSource::FieldsOnly))
+                && !values.contains_key(*name)
+        };
+        let mut kept = MarkerValues::new();
+        let missing: Vec<&str> = pattern.markers().into_iter().filter(is_unknown).collect();
+        if !missing.is_empty() {
+            kept = derive(field, pattern, definitions)
+                .or_else(|problem| self.derive_current(field, pattern, &missing, problem))
+                .map_err(|problem| values_required(field, pattern, &missing, problem))?;
+            kept.retain(|name, _| is_unknown(&name.as_str()));
+        }
         let known = |name: &str| {
-            let setter = self.definitions.setter(name);
+            let setter = definitions.setter(name);
             let value = match setter {
                 Some(setter) => Some(self.value(setter)),
                 // A setter of another package, which is set together with those of this one.
-                None => self.values.get(name).cloned(),
+                None => values.get(name).cloned(),
             };
             match value {
                 Some(SetterValue::Scalar(text)) => Some(text),
                 _ => None,
             }
         };
-        let is_unknown = |name: &&str| {
-            let setter = self.definitions.setter(name);
-            setter.is_none_or(|it| matches!(it.source, SetterSource::FieldsOnly))
-                && !self.values.contains_key(*name)
-        };
-        let mut kept = MarkerValues::new();
-        let missing: Vec<&str> = pattern.markers().into_iter().filter(is_unknown).collect();
-        if !missing.is_empty() {
-            kept = derive(field, pattern, self.definitions)
-                .map_err(|problem| values_required(field, pattern, &missing, problem))?;
-            kept.retain(|name, _| is_unknown(&name.as_str()));
-        }
         let text = pattern.fill(|name| kept.get(name).cloned().or_else(|| known(name)));
         let text = text.map_err(|name| field.location().error(no_value(&name)))?;
         scalar(field, &text, None)
+    }
+
+    /// The values of markers that a field alone does not tell: with what other fields have, or else as kpt takes them.
+    fn derive_current(
+        &mut self,
+        field: &SetterField<'a>,
+        pattern: &Pattern,
+        missing: &[&str],
+        problem: DeriveError,
+    ) -> Result<MarkerValues, DeriveError> {
+        let Some(current) = self.current.filter(|_| problem != DeriveError::NoMatch) else {
+            return Err(problem);
+        };
+        let text = field.node.as_scalar().map(|it| it.value()).unwrap_or_default();
+        if let Ok(values) = pattern.derive(&text, |name| current.get(name)) {
+            return Ok(values);
+        }
+        let values = pattern.derive_longest(&text).map_err(|_| problem)?;
+        let kept = values.iter().filter(|(name, _)| missing.contains(&name.as_str()));
+        let kept = Candidate::of(kept.map(|(name, value)| (name.clone(), value.clone())).collect());
+        let (setters, pattern) = (missing.join(", "), pattern.to_string());
+        let kind = SetterKind::AmbiguousValue { pattern, kept, setters };
+        self.warnings.push(warning_at(field.file, field.node.span(), kind));
+        Ok(values)
     }
 
     /// The value of a substitution.
