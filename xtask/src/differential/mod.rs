@@ -1,5 +1,6 @@
 //! `cargo xtask differential`: compares krm-yaml with yq, merges with kyaml, and formatting with kustomize.
 //! `--reader` compares reading and editing with Kubernetes' own reader.
+//! `--kpt` renders packages with kpt and krm.
 //! `--functions` compares built-in functions with the Go programs of the catalog, `--tables` runs the test tables of kyaml.
 //!
 //! yq uses go-yaml, as Kubernetes' own tools do. A difference is not necessarily a bug: go-yaml follows YAML 1.1 in places.
@@ -8,6 +9,7 @@ mod classes;
 mod config;
 mod fmt;
 mod functions;
+mod kpt;
 mod merge;
 #[allow(dead_code, reason = "the property tests of krm-yaml use more of it")]
 #[path = "../../../crates/krm-yaml/tests/suite/properties/mod.rs"]
@@ -38,6 +40,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             lexopt::Arg::Long("reader") => {
                 return reader::run(&reader::Options::parse(&mut args)?);
             }
+            lexopt::Arg::Long("kpt") => return kpt::run(&kpt::Options::parse(&mut args)?),
             lexopt::Arg::Long("tables") => tables = Some(tables::Options::parse(&mut args)?),
             _ => return Err(arg.unexpected().into()),
         }
