@@ -1,10 +1,10 @@
 //! `apply-setters`: sets the fields that refer to setters in `kpt-set` comments.
 
-use krm_core::setters::ApplySetters;
-use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+use krm_core::setters::{ApplySetters, CurrentValues, DeriveError, SetterKind};
+use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::config::with_context;
-use crate::{Builtin, Run, results, setters_config};
+use crate::config::{invalid_field, with_context};
+use crate::{Builtin, Run, Version, releases, results, setters_config};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -12,52 +12,115 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the fields that name a setter in a `kpt-set` comment",
     doc: include_str!("../doc/apply-setters.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.2", "v0.2.0", "v0.2.1"],
-    run: Run::Native(run),
+    releases: releases::APPLY_SETTERS,
+    run: Run::Versioned(run),
 };
 
+/// The releases that fail if nothing is set; see [`releases::APPLY_SETTERS`].
+const MUST_SET: std::ops::Range<Version> = Version::new(0, 1, 1)..Version::new(0, 2, 0);
+
 /// Sets every field that refers to one of the setters.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    apply(list).map_err(|error| with_context(error, "failed to apply setters"))
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
+    apply(list, version).map_err(|error| with_context(error, "failed to apply setters"))
 }
 
-fn apply(list: &mut ResourceList) -> Result<(), Error> {
+fn apply(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let config = setters_config::file(list, BUILTIN.name)?;
-    let (mut results, mut errors) = (Vec::new(), Vec::new());
-    if let Some(data) = setters_config::data(&config) {
+    let mut applied = Applied::default();
+    let data = setters_config::data(&config);
+    if let Some(data) = data {
         let apply = ApplySetters::new(&config, data)?;
+        let before = list.items.clone();
+        let mut current = None;
         for item in &mut list.items {
-            match set(item, &apply) {
-                Ok(set) => results.extend(set),
-                Err(error) => errors.extend(error.diagnostics),
+            let mut result = applied.set(item, &apply, current.as_ref());
+            if current.is_none() && result.as_ref().is_err_and(is_ambiguous) {
+                current = Some(current_values(&before));
+                result = applied.set(item, &apply, current.as_ref());
+            }
+            if let Err(error) = result {
+                applied.errors.extend(error.diagnostics);
             }
         }
     }
-    if !errors.is_empty() {
-        return Err(errors.into());
+    if !applied.errors.is_empty() {
+        return Err(applied.errors.into());
     }
-    if results.is_empty() {
+    if applied.count == 0 {
+        check_unused(list, data.is_some(), version)?;
         list.add_result(Severity::Info, "no matches for input setter(s)");
     }
-    list.results.extend(results);
+    list.results.extend(applied.results);
     Ok(())
 }
 
-fn set(item: &mut Resource, apply: &ApplySetters<'_>) -> Result<Vec<FunctionResult>, Error> {
-    if !item.text().contains("kpt-set:") {
-        return Ok(Vec::new());
+/// The error of the releases that fail if nothing is set.
+fn check_unused(list: &ResourceList, has_setters: bool, version: Version) -> Result<(), Error> {
+    let Some(config) = list.function_config.as_ref().filter(|_| MUST_SET.contains(&version)) else {
+        return Ok(());
+    };
+    let message = match has_setters {
+        true => "no matches for the input list of setters",
+        false => "input setters list cannot be empty",
+    };
+    let hint = "use v0.2 of the function, which reports this without failing";
+    Err(invalid_field(config, "data", message).hint(hint).into())
+}
+
+/// Whether an error is about setters without a value that a field does not tell.
+fn is_ambiguous(error: &Error) -> bool {
+    error.diagnostics.iter().any(|it| match it.kind() {
+        Some(SetterKind::ValuesRequired { problem, .. }) => *problem != DeriveError::NoMatch,
+        _ => false,
+    })
+}
+
+/// The values that the fields of all resources have before any of them is set.
+fn current_values(items: &[Resource]) -> CurrentValues {
+    let mut current = CurrentValues::default();
+    for item in items.iter().filter(|it| has_setters(it)) {
+        current.add(&item.item().package_file());
     }
-    let file = item.item().package_file();
-    let applied = apply.compute(&file)?;
-    let mut set = Vec::new();
-    for it in &applied.fields {
-        let value = results::value(item, it.field.node, &it.value);
-        let message = format!("set field value to {value}");
-        set.push(results::of_field(item, results::path(it.field.node), message));
+    current
+}
+
+fn has_setters(item: &Resource) -> bool {
+    item.text().contains("kpt-set:")
+}
+
+/// What was set so far.
+#[derive(Default)]
+struct Applied {
+    /// The number of fields that follow a setter.
+    count: usize,
+    results: Vec<FunctionResult>,
+    errors: Vec<Diagnostic>,
+}
+
+impl Applied {
+    fn set(
+        &mut self,
+        item: &mut Resource,
+        apply: &ApplySetters<'_>,
+        current: Option<&CurrentValues>,
+    ) -> Result<(), Error> {
+        if !has_setters(item) {
+            return Ok(());
+        }
+        let file = item.item().package_file();
+        let applied = apply.compute_with(&file, current)?;
+        let mut set = Vec::new();
+        for it in &applied.fields {
+            let value = results::value(item, it.field.node, &it.value);
+            let message = format!("set field value to {value}");
+            set.push(results::of_field(item, results::path(it.field.node), message));
+        }
+        set.extend(applied.warnings.iter().map(results::warning));
+        if let Some(text) = applied.changes.text(&file)? {
+            item.replace(text)?;
+        }
+        self.count += applied.fields.len();
+        self.results.extend(set);
+        Ok(())
     }
-    set.extend(applied.warnings.iter().map(results::warning));
-    if let Some(text) = applied.changes.text(&file)? {
-        item.replace(text)?;
-    }
-    Ok(set)
 }

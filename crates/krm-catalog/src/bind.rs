@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "give a placeholder the name and namespace of another resource, and update references to it",
     doc: include_str!("../doc/bind.md"),
-    tags: &[],
+    releases: &[],
     run: Run::Native(run),
 };
 

@@ -3,6 +3,7 @@
 use krm_sdk::{Diagnostic, Error, ResourceList};
 
 use crate::interpreter::{InProcess, Interpreter};
+use crate::releases::{self, Release, TagMatch, Version};
 
 /// A function that runs inside krm.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +16,9 @@ pub struct Builtin {
     pub summary: &'static str,
     /// The documentation in Markdown: what the function does, its functionConfig, and examples that tests run.
     pub doc: &'static str,
-    /// The tags of the image for which the function stands in, besides none, `latest` and `unstable`.
-    pub tags: &'static [&'static str],
+    /// The releases of the image that the function replaces, oldest first. It also replaces the image without a tag, and with the
+    /// tags `latest` and `unstable`.
+    pub releases: &'static [Release],
     /// The function itself.
     pub run: Run,
 }
@@ -26,6 +28,8 @@ pub struct Builtin {
 pub enum Run {
     /// A function in Rust.
     Native(fn(&mut ResourceList) -> Result<(), Error>),
+    /// A function in Rust whose releases differ: it behaves as the one that is passed.
+    Versioned(fn(&mut ResourceList, Version) -> Result<(), Error>),
     /// A function that runs scripts or policies with an interpreter.
     Interpreted(RunInterpreted),
 }
@@ -33,14 +37,66 @@ pub enum Run {
 /// A function that needs an interpreter.
 pub type RunInterpreted = fn(&mut ResourceList, &dyn Interpreter) -> Result<(), Error>;
 
+/// A built-in function that behaves as one of its releases.
+#[derive(Clone, Copy, Debug)]
+pub struct BuiltinRelease {
+    /// The function.
+    pub function: &'static Builtin,
+    /// The release.
+    pub version: Version,
+    /// Whether the tag of the image names another release, which is not known.
+    pub is_assumed: bool,
+}
+
+impl From<&'static Builtin> for BuiltinRelease {
+    /// The function as its newest release.
+    fn from(function: &'static Builtin) -> Self {
+        Self { function, version: Version::NEWEST, is_assumed: false }
+    }
+}
+
+impl BuiltinRelease {
+    /// Runs the function, with interpreters in this process; see [`Builtin::call`].
+    pub fn call(&self, list: &mut ResourceList) -> Result<(), Error> {
+        self.call_with(list, &InProcess)
+    }
+
+    /// Like [`BuiltinRelease::call`], with interpreters of the caller's choice.
+    pub fn call_with(
+        &self,
+        list: &mut ResourceList,
+        interpreter: &dyn Interpreter,
+    ) -> Result<(), Error> {
+        self.function.call_version(list, self.version, interpreter)
+    }
+}
+
 impl Builtin {
+    /// The release that a tag names; none if the tag is not a version, or older than all releases.
+    pub fn release(&self, tag: &str) -> Option<TagMatch> {
+        releases::find(self.releases, tag)
+    }
+
+    /// All tags of releases, oldest first, each minor version before its patches.
+    pub fn tags(&self) -> Vec<String> {
+        let mut tags: Vec<String> = Vec::new();
+        for release in self.releases {
+            let minor = release.version.minor_tag();
+            if !tags.contains(&minor) {
+                tags.push(minor);
+            }
+            tags.push(release.version.to_string());
+        }
+        tags
+    }
+
     /// Whether the function only judges resources, so that it must see what a cluster would get.
     pub fn is_validator(&self) -> bool {
         matches!(self.name, "kubeconform" | "kubeval" | "gatekeeper")
     }
 
-    /// Runs the function, with interpreters in this process. An error in the functionConfig gets at least a hint to the
-    /// documentation.
+    /// Runs the function as its newest release, with interpreters in this process. An error in the functionConfig gets at least a
+    /// hint to the documentation.
     pub fn call(&self, list: &mut ResourceList) -> Result<(), Error> {
         self.call_with(list, &InProcess)
     }
@@ -51,9 +107,19 @@ impl Builtin {
         list: &mut ResourceList,
         interpreter: &dyn Interpreter,
     ) -> Result<(), Error> {
+        self.call_version(list, Version::NEWEST, interpreter)
+    }
+
+    fn call_version(
+        &self,
+        list: &mut ResourceList,
+        version: Version,
+        interpreter: &dyn Interpreter,
+    ) -> Result<(), Error> {
         let config = list.function_config.as_ref().map(|config| config.view().label());
         let result = match self.run {
             Run::Native(run) => run(list),
+            Run::Versioned(run) => run(list, version),
             Run::Interpreted(run) => run(list, interpreter),
         };
         result.map_err(|mut error| {

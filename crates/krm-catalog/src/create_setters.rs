@@ -5,7 +5,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList};
 
 use crate::config::with_context;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, Run, config, results, setters_config};
+use crate::{Builtin, Run, config, releases, results, setters_config};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -13,7 +13,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "add `kpt-set` comments to the fields that hold the values of setters",
     doc: include_str!("../doc/create-setters.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::CREATE_SETTERS,
     run: Run::Native(run),
 };
 

@@ -6,7 +6,7 @@ use krm_yaml::EmptyParents;
 use serde::Deserialize;
 
 use crate::config::{function_config, invalid_field, missing};
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "remove annotations by name",
     doc: include_str!("../doc/delete-annotations.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::DELETE_ANNOTATIONS,
     run: Run::Native(run),
 };
 

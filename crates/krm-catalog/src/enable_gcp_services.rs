@@ -12,7 +12,7 @@ use crate::changes::{in_resource, text_of};
 use crate::config::with_context;
 use crate::generated::{mapping, metadata, resource, strings};
 use crate::kinds::CatalogKind;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -20,7 +20,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "generate the Service resources of Config Connector from a ProjectServiceSet",
     doc: include_str!("../doc/enable-gcp-services.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::ENABLE_GCP_SERVICES,
     run: Run::Native(run),
 };
 

@@ -70,6 +70,27 @@ impl FieldSpec {
     }
 }
 
+/// The slot of one entry of the mapping at a slot.
+pub(crate) fn entry<'a>(
+    changes: &mut Changes<'a>,
+    resource: &'a Resource,
+    slot: &FieldSlot<'a>,
+    name: &str,
+) -> Result<FieldSlot<'a>, Error> {
+    match slot {
+        FieldSlot::Missing(at, keys) => {
+            let keys = keys.iter().cloned().chain([name.to_owned()]).collect();
+            Ok(FieldSlot::Missing(*at, keys))
+        }
+        FieldSlot::Existing(node) | FieldSlot::Merged(node, ..) if is_null(*node) => {
+            Ok(FieldSlot::Missing(*node, vec![name.to_owned()]))
+        }
+        FieldSlot::Existing(node) | FieldSlot::Merged(node, ..) => {
+            changes.follow(*node, &[name]).ok_or_else(|| not_a_mapping(resource, *node, name))
+        }
+    }
+}
+
 /// The keys of a path.
 pub(crate) fn keys(path: &str) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();

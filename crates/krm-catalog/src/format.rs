@@ -6,7 +6,7 @@ use krm_sdk::{Error, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
 use serde::Deserialize;
 
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "order fields by the Kubernetes convention, and quote strings that look like other types",
     doc: include_str!("../doc/format.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::FORMAT,
     run: Run::Native(run),
 };
 

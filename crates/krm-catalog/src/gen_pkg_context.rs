@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "write the name of the package to the ConfigMap `kptfile.kpt.dev`",
     doc: include_str!("../doc/gen-pkg-context.md"),
-    tags: &[],
+    releases: &[],
     run: Run::Native(run),
 };
 

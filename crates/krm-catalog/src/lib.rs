@@ -21,7 +21,7 @@
 //! A built-in function is an ordinary function of `krm-sdk` in a module of its own, with a [`Builtin`] that describes it:
 //!
 //! ```
-//! use krm_catalog::{Builtin, Run};
+//! use krm_catalog::{Builtin, Release, Run};
 //! use krm_sdk::{Error, ResourceList, testing};
 //!
 //! const BUILTIN: Builtin = Builtin {
@@ -29,7 +29,7 @@
 //!     aliases: &[],
 //!     summary: "set the owner of every resource",
 //!     doc: "# set-owner\n",
-//!     tags: &["v0.1"],
+//!     releases: &[Release::new(0, 1, 0, "the first one")],
 //!     run: Run::Native(run),
 //! };
 //!
@@ -77,6 +77,7 @@ pub mod kubeconform;
 pub mod list_setters;
 mod lookup;
 pub mod no_op;
+mod releases;
 pub mod remove_local_config_resources;
 mod rename;
 mod results;
@@ -97,7 +98,8 @@ pub mod starlark;
 pub mod upsert_resource;
 mod validation_input;
 
-pub use builtin::{Builtin, Run, RunInterpreted};
+pub use builtin::{Builtin, BuiltinRelease, Run, RunInterpreted};
+pub use releases::{Change, Handling, Release, TagMatch, Version};
 
 use kinds::CatalogKind;
 use krm_core::diagnostics::explain::Area;
@@ -161,6 +163,15 @@ mod tests {
     fn names_are_sorted_and_unique() {
         assert!(BUILTINS.is_sorted_by(|a, b| a.name < b.name));
         assert_eq!(find("no-op").map(|it| it.name), Some("no-op"));
+    }
+
+    #[test]
+    fn releases_are_sorted_and_have_a_source() {
+        for builtin in BUILTINS {
+            let releases = builtin.releases;
+            assert!(releases.is_sorted_by(|a, b| a.version < b.version), "{}", builtin.name);
+            assert!(releases.iter().all(|it| !it.source.is_empty()), "{}", builtin.name);
+        }
     }
 
     #[test]

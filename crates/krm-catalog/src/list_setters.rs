@@ -10,7 +10,7 @@ use krm_core::setters::{
 use krm_sdk::yaml::{CommentPosition, ScalarType};
 use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
 
-use crate::{Builtin, Run, results};
+use crate::{Builtin, Run, releases, results};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -18,7 +18,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "list the setters of `kpt-set` comments, with their values and the number of their fields",
     doc: include_str!("../doc/list-setters.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::LIST_SETTERS,
     run: Run::Native(run),
 };
 

@@ -2,7 +2,7 @@
 
 use krm_sdk::{Error, ResourceList};
 
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -10,7 +10,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "return the resources as they are",
     doc: include_str!("../doc/no-op.md"),
-    tags: &["v0.1"],
+    releases: releases::NO_OP,
     run: Run::Native(run),
 };
 

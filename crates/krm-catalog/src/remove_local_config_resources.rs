@@ -3,7 +3,7 @@
 use krm_sdk::results::FileRef;
 use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -11,7 +11,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "remove resources that are never applied to a cluster",
     doc: include_str!("../doc/remove-local-config-resources.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::REMOVE_LOCAL_CONFIG_RESOURCES,
     run: Run::Native(run),
 };
 

@@ -77,15 +77,25 @@ impl Scopes {
     ///
     /// Compat: an unknown kind is namespaced if the resource has a namespace.
     pub(crate) fn is_namespaced(&self, resource: &Resource) -> bool {
+        let has_namespace = || resource.get("metadata.namespace").is_some();
+        self.known(resource).unwrap_or_else(has_namespace)
+    }
+
+    /// Whether a resource is namespaced or of an unknown kind.
+    pub(crate) fn may_be_namespaced(&self, resource: &Resource) -> bool {
+        self.known(resource).unwrap_or(true)
+    }
+
+    /// Whether the kind of a resource is namespaced, if that is known.
+    fn known(&self, resource: &Resource) -> Option<bool> {
         let (group, kind) = (resource.view().group(), resource.kind().into_owned());
         if is_in(NAMESPACED, &group, &kind) {
-            return true;
+            return Some(true);
         }
         if is_in(CLUSTER, &group, &kind) {
-            return false;
+            return Some(false);
         }
-        let defined = self.defined.get(&(group, kind)).copied();
-        defined.unwrap_or_else(|| resource.get("metadata.namespace").is_some())
+        self.defined.get(&(group, kind)).copied()
     }
 }
 

@@ -8,20 +8,20 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::Value;
 use serde::Deserialize;
 
-use crate::changes::{Changes, FieldSlot, change_each, is_null, not_a_mapping};
+use crate::changes::{Changes, change_each};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
-use crate::field_spec::{FieldSpec, keys};
-use crate::{Builtin, Run};
+use crate::field_spec::{FieldSpec, entry, keys};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-annotations",
-    aliases: &[],
+    aliases: &["set-annotation"],
     summary: "set annotations, including those of pod and job templates",
     doc: include_str!("../doc/set-annotations.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
+    releases: releases::SET_ANNOTATIONS,
     run: Run::Native(run),
 };
 
@@ -137,27 +137,6 @@ fn set<'a>(
         }
     }
     Ok(paths)
-}
-
-/// The slot of one annotation.
-fn entry<'a>(
-    changes: &mut Changes<'a>,
-    resource: &'a Resource,
-    slot: &FieldSlot<'a>,
-    name: &str,
-) -> Result<FieldSlot<'a>, Error> {
-    match slot {
-        FieldSlot::Missing(at, keys) => {
-            let keys = keys.iter().cloned().chain([name.to_owned()]).collect();
-            Ok(FieldSlot::Missing(*at, keys))
-        }
-        FieldSlot::Existing(node) | FieldSlot::Merged(node, ..) if is_null(*node) => {
-            Ok(FieldSlot::Missing(*node, vec![name.to_owned()]))
-        }
-        FieldSlot::Existing(node) | FieldSlot::Merged(node, ..) => {
-            changes.follow(*node, &[name]).ok_or_else(|| not_a_mapping(resource, *node, name))
-        }
-    }
 }
 
 /// The message of the original, with the annotations as JSON.

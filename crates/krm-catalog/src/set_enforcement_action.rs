@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::changes::{change, not_a_mapping};
 use crate::config::{function_config, invalid_field, missing, with_context};
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -14,7 +14,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the enforcement action of Gatekeeper constraints",
     doc: include_str!("../doc/set-enforcement-action.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::SET_ENFORCEMENT_ACTION,
     run: Run::Native(run),
 };
 

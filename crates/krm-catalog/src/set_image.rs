@@ -12,7 +12,7 @@ use crate::config::{
     unknown_kind,
 };
 use crate::field_spec::FieldSpec;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -20,7 +20,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the name, tag or digest of a container image",
     doc: include_str!("../doc/set-image.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4"],
+    releases: releases::SET_IMAGE,
     run: Run::Native(run),
 };
 

@@ -9,7 +9,7 @@ use crate::config::{PACKAGE_CONTEXT, function_config, invalid_field, is_config_m
 use crate::field_spec::is_of;
 use crate::kinds::CatalogKind;
 use crate::rename::Renames;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -17,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "replace the prefix of names, by default with the name of the package",
     doc: include_str!("../doc/set-name-prefix.md"),
-    tags: &["v0.0.1", "v0.0.2", "v0.0.3"],
+    releases: releases::SET_NAME_PREFIX,
     run: Run::Native(run),
 };
 

@@ -9,7 +9,7 @@ use crate::changes::{Changes, change, change_each, in_resource, not_a_mapping, t
 use crate::config::{function_config, invalid_field, missing, with_context};
 use crate::kinds::CatalogKind;
 use crate::lookup;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -18,7 +18,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "set the setter `project-id` and the annotation of Config Connector, unless they are set",
     doc: include_str!("../doc/set-project-id.md"),
     // v0.1 adds another tag of apply-setters to the Kptfile.
-    tags: &["v0.2", "v0.2.0"],
+    releases: releases::SET_PROJECT_ID,
     run: Run::Native(run),
 };
 

@@ -10,7 +10,7 @@ use krm_yaml::{EmptyParents, NodeRef};
 use crate::align::align;
 use crate::config::missing;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -18,7 +18,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "add a resource, or replace the one with the same identity",
     doc: include_str!("../doc/upsert-resource.md"),
-    tags: &["v0.2", "v0.2.0"],
+    releases: releases::UPSERT_RESOURCE,
     run: Run::Native(run),
 };
 

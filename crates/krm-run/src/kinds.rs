@@ -122,6 +122,8 @@ diagnostic_kinds! {
         UnknownBuiltin { name: String, image: String } = "unknown-builtin": "no built-in function `{name}`, to which the configuration maps `{image}`", hint "run `krm fn list` for the built-in functions";
         /// No known release satisfies the version constraint.
         NoMatchingRelease { image: String, constraint: String } = "no-matching-release": "no known release of `{image}` matches `{constraint}`";
+        /// The tag of an image names no known release of a built-in function.
+        UnknownTag { name: &'static str, release: String } = "unknown-function-tag": "not a known release of `{name}`; the newest one before it is {release}";
         /// The value of `builtin` is invalid.
         InvalidBuiltinMode = "invalid-builtin-mode": "expected `fitting`, `never` or `only`";
     }

@@ -72,7 +72,7 @@ pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
     Resolved, similar_builtin,
 };
-pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory};
+pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
 pub use step::{Interpreted, ItemFilter, Runner, Step};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

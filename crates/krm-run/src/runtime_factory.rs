@@ -5,6 +5,7 @@
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use krm_catalog::Builtin;
 use krm_core::Diagnostic;
 use krm_core::functions::kptfile::Program;
 use krm_core::functions::resource_list::Item;
@@ -12,11 +13,12 @@ use krm_core::functions::resource_list::Item;
 use crate::execution::diagnostic;
 use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
+use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
 use crate::{
     BuiltinPolicy, Container, ContainerSettings, DeclaredBy, Engine, Environment, Exec,
     ExecSettings, Function, Interpreted, Interrupt, Limits, Network, Permissions,
     ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved, Runner, Variable, Wasi,
-    WasiSettings, condition, read_regular_file, similar_builtin,
+    WasiSettings, condition, read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.
@@ -261,11 +263,14 @@ impl RuntimeFactory {
     }
 }
 
-/// Adds the built-in function that the user may have meant by the name of a container image.
-pub(crate) fn suggest_builtin(error: Diagnostic, image: &str) -> Diagnostic {
-    match similar_builtin(image) {
-        Some(name) => error.hint(format!("did you mean `{name}`, which is built in?")),
-        None => error,
+/// Adds the built-in function that the user may have meant by a container image: that of its name with other tags, or one with a
+/// similar name.
+pub fn suggest_builtin(error: Diagnostic, image: &str) -> Diagnostic {
+    let has_tags = |it: &&Builtin| !it.releases.is_empty();
+    match (builtin_of(image).filter(has_tags), similar_builtin(image)) {
+        (Some(builtin), _) => error.hint(builtin_tags(builtin)),
+        (None, Some(name)) => error.hint(format!("did you mean `{name}`, which is built in?")),
+        (None, None) => error,
     }
 }
 

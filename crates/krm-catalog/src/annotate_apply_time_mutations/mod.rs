@@ -7,7 +7,7 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::NodeRef;
 
 use crate::changes::{FieldSlot, change, not_a_mapping};
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 use comment::{MarkedField, marked_fields};
 use substitution::{Mutation, Reference, Substitution, text};
 
@@ -17,7 +17,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "annotate resources with the fields that are set when they are applied",
     doc: include_str!("../../doc/annotate-apply-time-mutations.md"),
-    tags: &["v0.1", "v0.1.0"],
+    releases: releases::ANNOTATE_APPLY_TIME_MUTATIONS,
     run: Run::Native(run),
 };
 

@@ -11,7 +11,7 @@ use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::config::{invalid_field, rejected};
 use crate::growth::Growth;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, Version, releases};
 use config::{Replacement, Source, Target};
 use path::FieldPath;
 use select::{TargetSelector, is_source};
@@ -23,12 +23,15 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "copy values of fields into other fields",
     doc: include_str!("../../doc/apply-replacements.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1", "v0.1.2", "v0.1.3", "v0.1.4", "v0.1.5"],
-    run: Run::Native(run),
+    releases: releases::APPLY_REPLACEMENTS,
+    run: Run::Versioned(run),
 };
 
+/// The release since which a target must have the field; see [`releases::APPLY_REPLACEMENTS`].
+const FIELD_REQUIRED: Version = Version::new(0, 1, 2);
+
 /// Makes the replacements in order; later ones see the results of earlier ones.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let replacements = config::read(list)?.replacements;
     let mut growth = Growth::new();
     for (at, replacement) in replacements.iter().enumerate() {
@@ -36,7 +39,8 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let value = source_value(list, replacement, &field)?;
         for (number, target) in replacement.targets.iter().enumerate() {
             let field = format!("{field}.targets[{number}]");
-            set_target(list, &value, target, &field, &mut growth)?;
+            let is_required = version >= FIELD_REQUIRED;
+            set_target(list, &value, target, (&field, is_required), &mut growth)?;
         }
     }
     Ok(())
@@ -127,12 +131,12 @@ fn label(item: &Resource) -> String {
     }
 }
 
-/// Sets all fields of a target.
+/// Sets all fields of a target. A resource without the field is an error, unless fields are optional.
 fn set_target(
     list: &mut ResourceList,
     value: &SourceValue,
     target: &Target,
-    field: &str,
+    (field, is_required): (&str, bool),
     growth: &mut Growth,
 ) -> Result<(), Error> {
     let Some(select) = &target.select else {
@@ -168,8 +172,8 @@ fn set_target(
         for (text, path_field, path) in &paths {
             let set = |item: &mut Resource| value::set(item, value, path, &target.options);
             match growth.track(&mut list.items[at], set) {
-                Ok(true) => {}
-                Ok(false) => {
+                Ok(is_set) if is_set || !is_required => {}
+                Ok(_) => {
                     let message = format!("unable to find field \"{text}\" in replacement target");
                     let hint = format!(
                         "add the field to {}, or use `options: {{create: true}}`",

@@ -15,7 +15,7 @@ use crate::config::{
 use crate::depends_on::{Dependency, rewrite};
 use crate::field_spec::{FieldSpec, is_of};
 use crate::scope::Scopes;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, Version, releases};
 use references::References;
 use renamed::Renamed;
 
@@ -25,8 +25,8 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "add a prefix or suffix to names, and update references to them",
     doc: include_str!("../../doc/ensure-name-substring.md"),
-    tags: &["v0.2", "v0.2.0"],
-    run: Run::Native(run),
+    releases: releases::ENSURE_NAME_SUBSTRING,
+    run: Run::Versioned(run),
 };
 
 #[derive(Default, Deserialize)]
@@ -37,6 +37,9 @@ struct EnsureNameSubstring {
     additional_name_fields: Option<Vec<FieldSpec>>,
     /// The deprecated name of `additionalNameFields`.
     field_specs: Option<Vec<FieldSpec>>,
+    /// Whether the Kptfile is renamed.
+    #[serde(skip)]
+    renames_package: bool,
 }
 
 #[derive(Clone, Copy, Default, Deserialize)]
@@ -52,12 +55,17 @@ const FIXED: &[[&str; 3]] = &[
     ["", "", "CustomResourceDefinition"],
     ["apiregistration.k8s.io", "", "APIService"],
     ["", "", "Namespace"],
-    ["kpt.dev", "", "Kptfile"],
 ];
+/// A kind whose name is not changed since [`DEPENDENCIES`].
+const PACKAGE: [&str; 3] = ["kpt.dev", "", "Kptfile"];
+
+/// The release that knows dependencies; see [`releases::ENSURE_NAME_SUBSTRING`].
+const DEPENDENCIES: Version = Version::new(0, 2, 0);
 
 /// Changes the names of all resources, and what refers to them.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let config = read(list)?;
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
+    let mut config = read(list)?;
+    config.renames_package = version < DEPENDENCIES;
     let scopes = Scopes::of(&list.items);
     let renamed = config.renamed(&list.items, &scopes);
     let references = References::to(&renamed);
@@ -65,10 +73,13 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         let is_namespaced = scopes.is_namespaced(resource);
         config.set_names(changes, resource)?;
         references.update(changes, resource, is_namespaced, &renamed, |old| config.new_name(old));
-        rewrite(changes, resource, |dependency| {
-            let new = config.new_name(&dependency.name)?;
-            renamed.has_dependency(&dependency).then_some(Dependency { name: new, ..dependency })
-        });
+        if version >= DEPENDENCIES {
+            rewrite(changes, resource, |dependency| {
+                let is_renamed = renamed.has_dependency(&dependency);
+                let new = config.new_name(&dependency.name).filter(|_| is_renamed)?;
+                Some(Dependency { name: new, ..dependency })
+            });
+        }
         Ok(())
     })?;
     Ok(())
@@ -156,8 +167,9 @@ impl EnsureNameSubstring {
 
     /// The resources that are renamed.
     fn renamed(&self, items: &[Resource], scopes: &Scopes) -> Renamed {
-        let renamed =
-            items.iter().filter(|it| can_be_renamed(it) && self.new_name(&it.name()).is_some());
+        let renamed = items
+            .iter()
+            .filter(|it| self.can_be_renamed(it) && self.new_name(&it.name()).is_some());
         Renamed::of(renamed.map(|it| (it, scopes.is_namespaced(it))))
     }
 
@@ -166,7 +178,7 @@ impl EnsureNameSubstring {
         changes: &mut Changes<'a>,
         resource: &'a Resource,
     ) -> Result<(), Error> {
-        if !can_be_renamed(resource) {
+        if !self.can_be_renamed(resource) {
             return Ok(());
         }
         if let Some(slot) = changes.follow(resource.root(), &["metadata", "name"]) {
@@ -189,8 +201,9 @@ impl EnsureNameSubstring {
             changes.set(slot, &new);
         }
     }
-}
 
-fn can_be_renamed(resource: &Resource) -> bool {
-    !FIXED.iter().any(|kind| is_of(resource, *kind))
+    fn can_be_renamed(&self, resource: &Resource) -> bool {
+        let is_fixed = FIXED.iter().any(|kind| is_of(resource, *kind));
+        !is_fixed && (self.renames_package || !is_of(resource, PACKAGE))
+    }
 }

@@ -11,7 +11,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severit
 
 use crate::config::with_context;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, Run, results};
+use crate::{Builtin, Run, releases, results};
 use packages::Packages;
 
 /// The description of the function.
@@ -21,7 +21,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "upgrade packages of kpt before version 1",
     doc: include_str!("../../doc/fix.md"),
     // Released versions add apply-setters:v0.1 to the pipeline, which reads the same setters.
-    tags: &["v0.2", "v0.2.0", "v0.2.1"],
+    releases: releases::FIX,
     run: Run::Native(run),
 };
 

@@ -16,7 +16,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 use crate::interpreter::{Interpreter, MessageReader, invalid_response};
 use crate::kinds::CatalogKind;
 use crate::validation_input::ValidationInput;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 use constraint::Constraint;
 pub use engine::LANGUAGE;
 use exchange::{Check, Outcome, PolicyError, Request};
@@ -26,10 +26,10 @@ use template::Template;
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "gatekeeper",
-    aliases: &[],
+    aliases: &["enforce-gatekeeper"],
     summary: "check resources against the ConstraintTemplates and Constraints of the package",
     doc: include_str!("../../doc/gatekeeper.md"),
-    tags: &["v0.1", "v0.2", "v0.2.1", "v0.3", "v0.3.0"],
+    releases: releases::GATEKEEPER,
     run: Run::Interpreted(run),
 };
 

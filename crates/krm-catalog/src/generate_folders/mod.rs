@@ -10,7 +10,7 @@ use krm_yaml::{NodeRef, Value};
 use crate::changes::text_of;
 use crate::depends_on::{self, Dependency};
 use crate::generated::{mapping, metadata, put, resource, strings};
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 use tree::{Folder, failed};
 
 /// The description of the function.
@@ -19,7 +19,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "generate the Folder resources of Config Connector from a ResourceHierarchy",
     doc: include_str!("../../doc/generate-folders.md"),
-    tags: &["v0.1", "v0.1.1"],
+    releases: releases::GENERATE_FOLDERS,
     run: Run::Native(run),
 };
 

@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::kinds::CatalogKind;
 use crate::lookup::{child, items, text};
 use crate::validation_input::ValidationInput;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 use output_format::OutputFormat;
 use rules::Rules;
 
@@ -26,7 +26,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "validate every resource against the schema of its kind",
     doc: include_str!("../../doc/kubeconform.md"),
-    tags: &["v0.1", "v0.1.0", "v0.1.1"],
+    releases: releases::KUBECONFORM,
     run: Run::Native(run),
 };
 
@@ -36,7 +36,7 @@ pub const KUBEVAL: Builtin = Builtin {
     aliases: &[],
     summary: "validate every resource against the schema of its kind, with the messages of kubeval",
     doc: include_str!("../../doc/kubeval.md"),
-    tags: &["v0.1", "v0.2", "v0.3", "v0.3.0"],
+    releases: releases::KUBEVAL,
     run: Run::Native(kubeval),
 };
 

@@ -14,7 +14,7 @@ use crate::changes::in_resource;
 use crate::config::map_diagnostics;
 use crate::growth::Growth;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, Run, config, field_type, results};
+use crate::{Builtin, Run, config, field_type, releases, results};
 use search::Search;
 use visit::Found;
 
@@ -24,7 +24,7 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "find fields by path, value and file, and set their values or comments",
     doc: include_str!("../../doc/search-replace.md"),
-    tags: &["v0.1", "v0.1.0", "v0.2", "v0.2.0"],
+    releases: releases::SEARCH_REPLACE,
     run: Run::Native(run),
 };
 

@@ -1,6 +1,8 @@
 //! `set-namespace`: sets the namespace of resources and of references in them.
 
+mod by_field_spec;
 mod fields;
+mod one_namespace;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +16,7 @@ use crate::config::{
 };
 use crate::depends_on::{Dependency, rewrite};
 use crate::scope::Scopes;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, Version, releases};
 use fields::{NamespaceField, namespace_fields};
 
 /// The description of the function.
@@ -23,9 +25,8 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the namespace of resources, and update references to it",
     doc: include_str!("../../doc/set-namespace.md"),
-    // Up to v0.4.1 unknown kinds got a namespace, too.
-    tags: &["v0.4", "v0.4.2", "v0.4.3", "v0.4.4", "v0.4.5"],
-    run: Run::Native(run),
+    releases: releases::SET_NAMESPACE,
+    run: Run::Versioned(run),
 };
 
 #[derive(Debug, Default, Deserialize)]
@@ -34,6 +35,13 @@ struct SetNamespace {
     namespace: String,
     namespace_matcher: String,
 }
+
+/// The releases that changed something; see [`releases::SET_NAMESPACE`].
+const WEBHOOKS: Version = Version::new(0, 1, 4);
+const SERVICE_ACCOUNTS: Version = Version::new(0, 2, 0);
+const ONE_NAMESPACE: Version = Version::new(0, 3, 0);
+const ROLE_BINDING_SUBJECTS: Version = Version::new(0, 3, 2);
+const ALL_NAMESPACES: Version = Version::new(0, 4, 0);
 
 /// The changed and the existing namespaces, for the summary.
 #[derive(Default)]
@@ -62,8 +70,17 @@ impl Tally {
     }
 }
 
+/// Sets the namespace of resources as a release of the original does.
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
+    match version {
+        version if version < ONE_NAMESPACE => by_field_spec::run(list, version),
+        version if version < ALL_NAMESPACES => one_namespace::run(list, version),
+        _ => set_all(list),
+    }
+}
+
 /// Sets the namespace of all resources except local configuration.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     let config = read(list)?;
     let scopes = Scopes::of(&list.items);
     let selected: Vec<usize> =

@@ -11,13 +11,14 @@ mod values;
 
 use std::collections::BTreeMap;
 
+use krm_core::diagnostics::CommonKind;
 use krm_core::functions::resource_list::InputList;
-use krm_sdk::{Any, Diagnostic, Error, Resource, ResourceList};
-use serde::Deserialize;
+use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
+use krm_yaml::{NodeRef, ScalarType};
 
-use crate::config::rejected;
+use crate::config::{at_field, rejected};
 use crate::interpreter::{InProcess, Interpreter, Syntax, check_nesting};
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, releases};
 pub use exchange::LANGUAGE;
 use exchange::Request;
 use location::Script;
@@ -28,24 +29,12 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "run a Starlark script of the functionConfig on the resources",
     doc: include_str!("../../doc/starlark.md"),
-    tags: &["v0.1", "v0.2", "v0.3", "v0.4", "v0.4.3", "v0.5", "v0.5.0"],
+    releases: releases::STARLARK,
     run: Run::Interpreted(run),
 };
 
 const API_VERSION: &str = "fn.kpt.dev/v1alpha1";
 const KIND: &str = "StarlarkRun";
-
-/// The functionConfig.
-#[derive(Deserialize)]
-enum Config {
-    StarlarkRun {
-        #[serde(default)]
-        source: String,
-        #[serde(default, rename = "params")]
-        _params: Option<Any>,
-    },
-    ConfigMap(BTreeMap<String, String>),
-}
 
 /// What nests in Starlark.
 const SYNTAX: Syntax = Syntax {
@@ -121,9 +110,9 @@ fn source(config: &Resource) -> Result<String, Error> {
         );
         return Err(locate(rejected(message).hint(kind_hint()), config, "kind").into());
     }
-    let source = match config.read_config()? {
-        Config::StarlarkRun { source, .. } => source,
-        Config::ConfigMap(mut data) => data.remove("source").unwrap_or_default(),
+    let source = match &*kind {
+        KIND => source_field(config)?,
+        _ => config.read_config::<BTreeMap<String, String>>()?.remove("source").unwrap_or_default(),
     };
     if source.trim().is_empty() {
         let error = rejected("`source` must not be empty");
@@ -131,6 +120,19 @@ fn source(config: &Resource) -> Result<String, Error> {
         return Err(locate(error, config, "source").into());
     }
     Ok(source)
+}
+
+/// The field `source` of a StarlarkRun. Other fields are for the script, which may read any field of its functionConfig.
+fn source_field(config: &Resource) -> Result<String, Error> {
+    let Some(node) = config.get("source").map(NodeRef::resolve) else { return Ok(String::new()) };
+    match node.as_scalar().map(|scalar| (scalar.resolve(), scalar.value())) {
+        Some((ScalarType::String, text)) => Ok(text.into_owned()),
+        Some((ScalarType::Null, _)) => Ok(String::new()),
+        _ => {
+            let error = Diagnostic::error(CommonKind::wrong_type("a string", node));
+            Err(at_field(config, "source", error).into())
+        }
+    }
 }
 
 fn kind_hint() -> String {

@@ -1,6 +1,6 @@
 //! Calling a built-in function on text.
 
-use krm_catalog::find;
+use krm_catalog::{BuiltinRelease, TagMatch, find};
 use krm_core::PackagePath;
 use krm_sdk::{Diagnostic, Error, FunctionResult, Item, Resource, ResourceList};
 
@@ -25,7 +25,7 @@ impl Output {
     }
 }
 
-/// Runs a function.
+/// Runs a function. A tag in the name selects the release.
 ///
 /// # Errors
 /// The function failed: its results and its errors, one line each.
@@ -34,10 +34,18 @@ pub(crate) fn run(
     config: Option<&str>,
     items: Vec<Resource>,
 ) -> Result<Output, String> {
+    let (name, tag) = name.split_once(':').map_or((name, None), |(name, tag)| (name, Some(tag)));
     let builtin = find(name).unwrap_or_else(|| panic!("`{name}` is not built in"));
+    let release = match tag.map(|tag| (tag, builtin.release(tag))) {
+        None => BuiltinRelease::from(builtin),
+        Some((_, Some(TagMatch::Known(version)))) => {
+            BuiltinRelease { version, ..BuiltinRelease::from(builtin) }
+        }
+        Some((tag, _)) => panic!("`{tag}` is not a release of `{name}`"),
+    };
     let function_config = config.map(|text| Resource::parse(text).expect("the functionConfig"));
     let mut list = ResourceList { items, function_config, ..ResourceList::default() };
-    let called = builtin.call(&mut list);
+    let called = release.call(&mut list);
     let results: Vec<String> = list.results.iter().map(line).collect();
     called.map_err(|error| {
         let results: String = results.iter().map(|line| format!("{line}\n")).collect();

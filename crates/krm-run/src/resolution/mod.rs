@@ -6,10 +6,10 @@ mod constraint;
 pub use configuration::Configuration;
 pub use constraint::{Constraint, InvalidConstraint};
 
-use krm_catalog::{BUILTINS, Builtin};
-use krm_core::Diagnostic;
+use krm_catalog::{BUILTINS, Builtin, BuiltinRelease, TagMatch};
 use krm_core::diagnostics::closest_name;
 use krm_core::model::ImageName;
+use krm_core::{Diagnostic, Severity};
 
 use crate::kinds::ResolutionKind;
 
@@ -48,11 +48,18 @@ pub struct Resolution {
     pub prefix: String,
     /// What the user configured for images, which may have a tag.
     pub mapping: Vec<(String, ImageTarget)>,
+    /// Whether a tag that names no known release of a built-in function is an error.
+    pub strict_tags: bool,
 }
 
 impl Default for Resolution {
     fn default() -> Self {
-        Self { builtin: BuiltinPolicy::default(), prefix: CATALOG.to_owned(), mapping: Vec::new() }
+        Self {
+            builtin: BuiltinPolicy::default(),
+            prefix: CATALOG.to_owned(),
+            mapping: Vec::new(),
+            strict_tags: false,
+        }
     }
 }
 
@@ -68,8 +75,8 @@ pub enum ImageTarget {
 /// What an image resolves to.
 #[derive(Clone, Debug)]
 pub enum Resolved {
-    /// A built-in function.
-    Builtin(&'static Builtin),
+    /// A built-in function, as a release.
+    Builtin(BuiltinRelease),
     /// A container of this image.
     Container(String),
 }
@@ -78,10 +85,10 @@ impl Resolution {
     /// The name of an image with prefix and tag. A version constraint becomes the newest release that satisfies it.
     pub fn full_name(&self, image: &str, tag: Option<&str>) -> String {
         let release = match (tag, self.resolve(image, tag)) {
-            (Some(tag), Ok(Resolved::Builtin(builtin))) => newest(builtin, tag),
+            (Some(tag), Ok(Resolved::Builtin(builtin))) => newest(builtin.function, tag),
             _ => None,
         };
-        self.tagged(image, release.or(tag))
+        self.tagged(image, release.as_deref().or(tag))
     }
 
     /// The name of an image with the prefix, if it has no registry.
@@ -114,14 +121,16 @@ impl Resolution {
             return self.mapped(target, image, name, tag);
         }
         let found = krm_catalog::find(name.name()).filter(|_| self.is_catalog(name));
-        match (found, self.builtin) {
-            (Some(builtin), BuiltinPolicy::WhenAvailable | BuiltinPolicy::Only)
-                if is_release_of(builtin, name, tag) =>
-            {
-                Ok(Resolved::Builtin(builtin))
+        let release = found.and_then(|builtin| release_of(builtin, name, tag));
+        match (release, self.builtin) {
+            (Some(release), BuiltinPolicy::WhenAvailable | BuiltinPolicy::Only) => {
+                match release.is_assumed && self.strict_tags {
+                    true => Err(unknown_tag(Severity::Error, &release)),
+                    false => Ok(Resolved::Builtin(release)),
+                }
             }
-            (found, BuiltinPolicy::Only) => Err(not_built_in(found, image, tag)),
-            (found, _) => self.container(image, tag, found),
+            (_, BuiltinPolicy::Only) => Err(not_built_in(found, image, tag)),
+            _ => self.container(image, tag, found),
         }
     }
 
@@ -135,7 +144,7 @@ impl Resolution {
         match target {
             ImageTarget::Builtin(other) => {
                 let name = other.as_deref().unwrap_or(name.name());
-                krm_catalog::find(name).map(Resolved::Builtin).ok_or_else(|| {
+                krm_catalog::find(name).map(|it| Resolved::Builtin(it.into())).ok_or_else(|| {
                     let (name, image) = (name.to_owned(), image.to_owned());
                     Diagnostic::error(ResolutionKind::UnknownBuiltin { name, image })
                 })
@@ -161,11 +170,8 @@ impl Resolution {
             return Ok(Resolved::Container(self.tagged(image, tag)));
         };
         let (image, constraint) = (image.to_owned(), constraint.to_owned());
-        let known = found.map(|it| it.tags.join(", ")).filter(|it| !it.is_empty());
-        let hint = match known {
-            Some(known) => {
-                format!("use a built-in tag ({known}), or another tag to run a container")
-            }
+        let hint = match found.filter(|it| !it.releases.is_empty()) {
+            Some(builtin) => builtin_tags(builtin),
             None => "use a tag instead of a constraint to run a container".to_owned(),
         };
         Err(Diagnostic::error(ResolutionKind::NoMatchingRelease { image, constraint }).hint(hint))
@@ -201,33 +207,67 @@ pub fn similar_builtin(image: &str) -> Option<&'static str> {
     if is_unknown { closest_name(known, name.name()) } else { None }
 }
 
-/// Whether a built-in function implements the requested release.
-fn is_release_of(builtin: &Builtin, image: ImageName<'_>, tag: Option<&str>) -> bool {
-    let is_known = |tag: &str| NEWEST.contains(&tag) || builtin.tags.contains(&tag);
-    match (image.digest, image.tag, tag) {
-        (Some(_), _, _) => false,
-        (None, Some(tag), _) => is_known(tag),
-        (None, None, None) => true,
-        (None, None, Some(tag)) => {
-            let constraint = tag.parse::<Constraint>().ok();
-            is_known(tag)
-                || constraint.is_some_and(|it| builtin.tags.iter().any(|tag| it.allows(tag)))
+/// The built-in function of the name of an image of the catalog, whatever its tag.
+pub(crate) fn builtin_of(image: &str) -> Option<&'static Builtin> {
+    let name = ImageName::parse(image).ok()?;
+    krm_catalog::find(name.name()).filter(|_| Resolution::default().is_catalog(name))
+}
+
+/// A hint to the tags for which a function is built in: the newest ones, and how to see all.
+pub(crate) fn builtin_tags(builtin: &Builtin) -> String {
+    const SHOWN: usize = 3;
+    let mut tags: Vec<String> =
+        builtin.releases.iter().rev().map(|it| it.version.to_string()).collect();
+    let more = if tags.len() > SHOWN { ", …" } else { "" };
+    tags.truncate(SHOWN);
+    format!(
+        "use a built-in tag: {}{more} (run `krm fn list --tags {}` for all)",
+        tags.join(", "),
+        builtin.name
+    )
+}
+
+/// The error or warning that a tag names no known release.
+pub(crate) fn unknown_tag(severity: Severity, builtin: &BuiltinRelease) -> Diagnostic {
+    let (name, release) = (builtin.function.name, builtin.version.to_string());
+    Diagnostic::new(severity, ResolutionKind::UnknownTag { name, release })
+        .hint(builtin_tags(builtin.function))
+}
+
+/// The release of a built-in function that an image and its `tag` request; none if a container must run.
+fn release_of(
+    builtin: &'static Builtin,
+    image: ImageName<'_>,
+    tag: Option<&str>,
+) -> Option<BuiltinRelease> {
+    let newest = BuiltinRelease::from(builtin);
+    let of_tag = |tag: &str| match builtin.release(tag) {
+        _ if NEWEST.contains(&tag) => Some(newest),
+        Some(TagMatch::Known(version)) => Some(BuiltinRelease { version, ..newest }),
+        Some(TagMatch::Newer(version)) => {
+            Some(BuiltinRelease { version, is_assumed: true, ..newest })
         }
+        None => None,
+    };
+    match (image.digest, image.tag, tag) {
+        (Some(_), _, _) => None,
+        (None, Some(tag), _) => of_tag(tag),
+        (None, None, None) => Some(newest),
+        (None, None, Some(tag)) => of_tag(tag).or_else(|| of_tag(&self::newest(builtin, tag)?)),
     }
 }
 
 /// The newest release of a built-in function that satisfies a constraint; none if the tag names a release itself.
-fn newest(builtin: &'static Builtin, tag: &str) -> Option<&'static str> {
-    let constraint = tag.parse::<Constraint>().ok().filter(|_| !builtin.tags.contains(&tag))?;
-    builtin.tags.iter().rfind(|tag| constraint.allows(tag)).copied()
+fn newest(builtin: &Builtin, tag: &str) -> Option<String> {
+    let constraint = tag.parse::<Constraint>().ok().filter(|_| builtin.release(tag).is_none())?;
+    let mut tags = builtin.releases.iter().map(|it| it.version.to_string());
+    tags.rfind(|tag| constraint.allows(tag))
 }
 
 fn not_built_in(found: Option<&Builtin>, image: &str, tag: Option<&str>) -> Diagnostic {
     let function = tag.map_or_else(|| image.to_owned(), |tag| format!("{image}:{tag}"));
     let hint = match found {
-        Some(builtin) if !builtin.tags.is_empty() => {
-            format!("use a built-in tag: {}, latest, unstable", builtin.tags.join(", "))
-        }
+        Some(builtin) if !builtin.releases.is_empty() => builtin_tags(builtin),
         _ => "run `krm fn list` for the built-in functions".to_owned(),
     };
     Diagnostic::error(ResolutionKind::NotBuiltIn { function }).hint(hint)
@@ -235,12 +275,19 @@ fn not_built_in(found: Option<&Builtin>, image: &str, tag: Option<&str>) -> Diag
 
 #[cfg(test)]
 mod tests {
+    use krm_catalog::Version;
+
     use super::*;
 
     /// What an image resolves to, as a string.
     fn resolve(resolution: &Resolution, image: &str, tag: Option<&str>) -> String {
         match resolution.resolve(image, tag) {
-            Ok(Resolved::Builtin(builtin)) => format!("builtin {}", builtin.name),
+            Ok(Resolved::Builtin(BuiltinRelease { function, version, .. }))
+                if version != Version::NEWEST =>
+            {
+                format!("builtin {} {version}", function.name)
+            }
+            Ok(Resolved::Builtin(builtin)) => format!("builtin {}", builtin.function.name),
             Ok(Resolved::Container(image)) => image,
             Err(error) => format!("error: {}", error.message()),
         }
@@ -249,17 +296,44 @@ mod tests {
     #[test]
     fn catalog_images_resolve_to_built_in_functions() {
         let resolution = Resolution::default();
-        let known = krm_catalog::find("no-op").unwrap().tags[0];
         for image in [
             "no-op",
             "no-op:latest",
             "gcr.io/kpt-fn/no-op:unstable",
             "ghcr.io/kptdev/krm-functions-catalog/no-op",
-            &format!("no-op:{known}"),
         ] {
             assert_eq!(resolve(&resolution, image, None), "builtin no-op", "{image}");
         }
-        assert_eq!(resolve(&resolution, "no-op", Some("0.x")), "builtin no-op");
+    }
+
+    #[test]
+    fn tag_selects_the_release() {
+        let resolution = Resolution::default();
+        for (image, tag, release) in [
+            ("set-namespace:v0.1.2", None, "v0.1.2"),
+            ("gcr.io/kpt-fn/set-namespace:v0.1", None, "v0.1.4"),
+            ("ghcr.io/kptdev/krm-functions-catalog/set-namespace:v0.4.1", None, "v0.4.1"),
+            ("set-namespace", Some("v0.3"), "v0.3.4"),
+            ("set-namespace", Some("~0.3.1"), "v0.3.4"),
+            ("set-namespace", Some("<0.3"), "v0.2.0"),
+        ] {
+            let expected = format!("builtin set-namespace {release}");
+            assert_eq!(resolve(&resolution, image, tag), expected, "{image} {tag:?}");
+        }
+    }
+
+    #[test]
+    fn unknown_newer_tag_is_the_newest_release_before_it_unless_tags_are_strict() {
+        let resolution = Resolution::default();
+        for (image, is_assumed) in [("set-labels:v0.2.99", true), ("set-labels:v0.2.5", false)] {
+            let Ok(Resolved::Builtin(release)) = resolution.resolve(image, None) else {
+                panic!("{image} is a container")
+            };
+            assert_eq!((release.version, release.is_assumed), (Version::new(0, 2, 5), is_assumed));
+        }
+        let strict = Resolution { strict_tags: true, ..resolution };
+        assert_eq!(resolve(&strict, "set-labels:v0.2.5", None), "builtin set-labels v0.2.5");
+        assert!(resolve(&strict, "set-labels:v0.2.99", None).starts_with("error: "));
     }
 
     #[test]
@@ -267,8 +341,8 @@ mod tests {
         let resolution = Resolution::default();
         let digest = format!("no-op@sha256:{}", "0".repeat(64));
         assert_eq!(
-            resolve(&resolution, "no-op:v9", None),
-            "ghcr.io/kptdev/krm-functions-catalog/no-op:v9"
+            resolve(&resolution, "no-op:v0.0.1", None),
+            "ghcr.io/kptdev/krm-functions-catalog/no-op:v0.0.1"
         );
         assert!(resolve(&resolution, &digest, None).ends_with(&digest));
         assert_eq!(resolve(&resolution, "example.com/no-op", None), "example.com/no-op:latest");

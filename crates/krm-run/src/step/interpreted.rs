@@ -4,8 +4,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use krm_catalog::Builtin;
 use krm_catalog::interpreter::Interpreter;
+use krm_catalog::{BuiltinRelease, Run};
 use krm_sdk::{Error, ResourceList};
 
 use super::in_process::CallOutput;
@@ -22,14 +22,14 @@ pub struct Interpreted {
 }
 
 enum Interpretation {
-    Builtin(&'static Builtin),
+    Builtin(BuiltinRelease),
     Script { name: String, text: Arc<str> },
 }
 
 impl Interpreted {
     /// A built-in function; none if it needs no interpreter.
-    pub(crate) fn builtin(builtin: &'static Builtin, program: Option<PathBuf>) -> Option<Self> {
-        let is_interpreted = matches!(builtin.run, krm_catalog::Run::Interpreted(_));
+    pub(crate) fn builtin(builtin: BuiltinRelease, program: Option<PathBuf>) -> Option<Self> {
+        let is_interpreted = matches!(builtin.function.run, Run::Interpreted(_));
         is_interpreted.then(|| Self::new(Interpretation::Builtin(builtin), program))
     }
 
@@ -45,17 +45,16 @@ impl Interpreted {
 
     pub(super) fn name(&self) -> &str {
         match &self.function {
-            Interpretation::Builtin(builtin) => builtin.name,
+            Interpretation::Builtin(builtin) => builtin.function.name,
             Interpretation::Script { name, .. } => name,
         }
     }
 
-    pub(super) fn is_builtin(&self) -> bool {
-        matches!(self.function, Interpretation::Builtin(_))
-    }
-
-    pub(super) fn is_validator(&self) -> bool {
-        matches!(self.function, Interpretation::Builtin(builtin) if builtin.is_validator())
+    pub(super) fn builtin_release(&self) -> Option<&BuiltinRelease> {
+        match &self.function {
+            Interpretation::Builtin(builtin) => Some(builtin),
+            Interpretation::Script { .. } => None,
+        }
     }
 
     /// Starts the process of the interpreter, which then waits for its request.

@@ -4,7 +4,7 @@
 //! use krm_core::functions::resource_list::Item;
 //! use krm_run::{Interrupt, Runner, Step};
 //!
-//! let step = Step::new(Runner::Builtin(krm_catalog::find("no-op").expect("it is built in")));
+//! let step = Step::new(Runner::Builtin(krm_catalog::find("no-op").expect("it is built in").into()));
 //! let mut items = vec![Item::parse("apiVersion: v1\nkind: Pod\n".to_owned())?];
 //! let run = step.run(&mut items, &Interrupt::new());
 //! assert_eq!(run.output.expect("it succeeds").len(), 1);
@@ -18,7 +18,7 @@ mod reorder;
 
 pub use interpreted::Interpreted;
 
-use krm_catalog::Builtin;
+use krm_catalog::BuiltinRelease;
 use krm_core::files::Placement;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{Item, Version};
@@ -27,12 +27,12 @@ use krm_core::{Diagnostic, Severity, kubernetes_reader};
 use krm_sdk::ResourceList;
 
 use crate::kinds::RunKind;
-use crate::{Function, FunctionRun, Interrupt, Limits, RunStatus};
+use crate::{Function, FunctionRun, Interrupt, Limits, RunStatus, resolution};
 
 /// What runs a function.
 pub enum Runner {
     /// A built-in function, which works on the items themselves.
-    Builtin(&'static Builtin),
+    Builtin(BuiltinRelease),
     /// A script or a built-in function that needs an interpreter, which works on the items themselves.
     Interpreted(Interpreted),
     /// A process, container or module, which reads and writes a ResourceList.
@@ -51,9 +51,18 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     fn name(&self) -> &str {
         match self {
-            Self::Builtin(builtin) => builtin.name,
+            Self::Builtin(builtin) => builtin.function.name,
             Self::Interpreted(function) => function.name(),
             Self::External(function) => function.name(),
+        }
+    }
+
+    /// The built-in function, if it is one.
+    fn builtin(&self) -> Option<&BuiltinRelease> {
+        match self {
+            Self::Builtin(builtin) => Some(builtin),
+            Self::Interpreted(function) => function.builtin_release(),
+            Self::External(_) => None,
         }
     }
 }
@@ -142,6 +151,7 @@ impl Step {
             total: items.len(),
             ..FunctionRun::default()
         };
+        run.warnings.extend(self.unknown_tag());
         let hidden = self.hidden_text(&references(items, &selected));
         let input = self.take_items(items, &selected);
         let (items, sent) = (&*items, references(items, &selected));
@@ -187,12 +197,19 @@ impl Step {
 
     /// Whether the function judges resources.
     pub fn is_validator(&self) -> bool {
-        let is_builtin_validator = match &self.runner {
-            Runner::Builtin(builtin) => builtin.is_validator(),
-            Runner::Interpreted(function) => function.is_validator(),
-            Runner::External(_) => false,
-        };
+        let is_builtin_validator =
+            self.runner.builtin().is_some_and(|it| it.function.is_validator());
         is_builtin_validator || self.role == Some(Role::Validator)
+    }
+
+    /// A warning if the tag names no known release of the built-in function.
+    fn unknown_tag(&self) -> Option<Diagnostic> {
+        let release = self.runner.builtin().filter(|it| it.is_assumed)?;
+        let warning = resolution::unknown_tag(Severity::Warning, release);
+        Some(match &self.declared_at {
+            Some(place) => place.locate(warning),
+            None => warning,
+        })
     }
 
     /// Errors for text that only Kubernetes reads, and that a validator would not see.
@@ -215,11 +232,7 @@ impl Step {
         FunctionRecord {
             name: self.name.clone(),
             runtime: self.runtime,
-            is_builtin: match &self.runner {
-                Runner::Builtin(_) => true,
-                Runner::Interpreted(function) => function.is_builtin(),
-                Runner::External(_) => false,
-            },
+            is_builtin: self.runner.builtin().is_some(),
             package: self.package.clone(),
             ..FunctionRecord::default()
         }

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use krm_catalog::Builtin;
 use krm_core::PackagePath;
 use krm_sdk::{Error, Resource, ResourceList};
 
@@ -58,10 +59,11 @@ fn built_in(run: fn(&mut ResourceList) -> Result<(), Error>) -> Step {
         aliases: &[],
         summary: "",
         doc: "",
-        tags: &[],
+        releases: &[],
         run: krm_catalog::Run::Native(run),
     };
-    Step::new(Runner::Builtin(Box::leak(Box::new(builtin))))
+    let builtin: &Builtin = Box::leak(Box::new(builtin));
+    Step::new(Runner::Builtin(builtin.into()))
 }
 
 fn items() -> Vec<Item> {

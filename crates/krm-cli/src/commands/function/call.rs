@@ -1,10 +1,14 @@
 //! `krm fn call`: runs a built-in function from standard input to standard output, for other orchestrators.
 
+use krm_catalog::BuiltinRelease;
+use krm_core::model::ImageName;
 use krm_core::{Diagnostic, Severity};
+use krm_run::{Resolution, Resolved};
 use krm_sdk::stream::Stream;
 use krm_yaml::ReadOptions;
 
 use super::doc;
+use super::kinds::FnCommandKind;
 use super::piped_list::stdin_failure;
 use super::{function_config, interpreter};
 use crate::console::Console;
@@ -13,7 +17,7 @@ use crate::{CommandResult, Exit, Failure, disk};
 const EXAMPLES: &str = "\
 Examples:
   krm fn source shop --fn-config labels.yaml | krm fn call set-labels | krm fn sink shop
-  kpt fn eval shop --exec 'krm fn call set-labels' -- tier=web";
+  kpt fn eval shop --exec 'krm fn call set-labels:v0.1.5' -- tier=web";
 
 /// Run a built-in function on a list of resources.
 ///
@@ -22,13 +26,13 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Name of the function, or an image of the catalog
+    /// Name of the function, or an image of the catalog; a tag selects the release
     #[arg(value_name = "NAME")]
     name: String,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
-    let builtin = doc::find(&args.name)?;
+    let builtin = release(&args.name)?;
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     let (stream, mut list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
     stream.check_documents().map_err(stdin_failure)?;
@@ -49,4 +53,20 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let errors: Vec<_> = list.results.iter().filter(|it| it.severity == Severity::Error).collect();
     errors.iter().for_each(|result| console.report(&result.to_diagnostic()));
     Ok(if errors.is_empty() { Exit::Success } else { Exit::Findings })
+}
+
+/// The built-in function as the release that the tag names.
+fn release(name: &str) -> Result<BuiltinRelease, Failure> {
+    let builtin = doc::find(name)?;
+    let has_tag = ImageName::parse(name).is_ok_and(|it| it.tag.is_some() || it.digest.is_some());
+    let resolution = Resolution { strict_tags: true, ..Resolution::default() };
+    match resolution.resolve(name, None) {
+        _ if !has_tag => Ok(builtin.into()),
+        Ok(Resolved::Builtin(release)) => Ok(release),
+        Ok(Resolved::Container(_)) => {
+            let error = Diagnostic::error(FnCommandKind::UnknownFunction { name: name.to_owned() });
+            Err(Failure::usage(krm_run::suggest_builtin(error, name)))
+        }
+        Err(error) => Err(Failure::usage(error)),
+    }
 }

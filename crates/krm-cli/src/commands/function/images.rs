@@ -23,6 +23,10 @@ pub(crate) struct Images {
     #[arg(long)]
     only_builtin: bool,
 
+    /// Refuse tags that are not known releases of a built-in function, instead of a warning
+    #[arg(long)]
+    strict_tags: bool,
+
     /// Prefix of image names without a registry [default: ghcr.io/kptdev/krm-functions-catalog]
     #[arg(long, value_name = "PREFIX")]
     image_prefix: Option<String>,
@@ -48,6 +52,7 @@ impl Images {
             builtin,
             prefix: prefix.unwrap_or(default.prefix),
             mapping: configuration.images,
+            strict_tags: self.strict_tags,
         })
     }
 

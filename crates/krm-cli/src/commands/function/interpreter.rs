@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use krm_catalog::{Builtin, Run};
+use krm_catalog::{BuiltinRelease, Run};
 use krm_run::{Limits, ProcessInterpreter};
 use krm_sdk::{Error, ResourceList};
 
@@ -23,8 +23,8 @@ pub(super) fn program() -> Option<PathBuf> {
 }
 
 /// Runs a built-in function.
-pub(super) fn call(builtin: &Builtin, list: &mut ResourceList) -> Result<(), Error> {
-    match (builtin.run, program()) {
+pub(super) fn call(builtin: BuiltinRelease, list: &mut ResourceList) -> Result<(), Error> {
+    match (builtin.function.run, program()) {
         (Run::Interpreted(_), Some(program)) => {
             let interrupt = interrupt::on_signals();
             let interpreter = ProcessInterpreter::new(&program, Limits::default(), interrupt);

@@ -1,5 +1,7 @@
 //! `set-labels`: sets labels of resources, selectors and pod templates.
 
+mod by_field_spec;
+
 use std::collections::BTreeMap;
 
 use krm_sdk::{Error, Resource, ResourceList, Severity};
@@ -9,16 +11,16 @@ use serde::Deserialize;
 use crate::changes::{Changes, FieldSlot, change_each, not_a_mapping};
 use crate::config::{function_config, is_config_map, is_custom, missing, unknown_kind};
 use crate::field_spec::FieldSpec;
-use crate::{Builtin, Run};
+use crate::{Builtin, Run, Version, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
     name: "set-labels",
-    aliases: &[],
+    aliases: &["set-label"],
     summary: "set labels, including those of selectors and pod templates",
-    doc: include_str!("../doc/set-labels.md"),
-    tags: &["v0.2", "v0.2.0", "v0.2.1", "v0.2.2", "v0.2.3", "v0.2.4", "v0.2.5"],
-    run: Run::Native(run),
+    doc: include_str!("../../doc/set-labels.md"),
+    releases: releases::SET_LABELS,
+    run: Run::Versioned(run),
 };
 
 #[derive(Deserialize)]
@@ -111,8 +113,19 @@ const POD_RULES: &[(&str, &[&str], bool)] = &[
 /// Compat: the original reports this as info, and fails if there are resources to label.
 const NOT_GIVEN: &str = "`FunctionConfig` is not given";
 
+/// The release that rewrote the function; see [`releases::SET_LABELS`].
+const REWRITTEN: Version = Version::new(0, 2, 0);
+
+/// Sets the labels of resources as a release of the original does.
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
+    match version < REWRITTEN {
+        true => by_field_spec::run(list),
+        false => set_all(list),
+    }
+}
+
 /// Sets the labels of all resources except local configuration.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     let labels = function_config(list).map(labels).transpose()?;
     if labels.is_none() {
         list.add_result(Severity::Info, NOT_GIVEN);
