@@ -61,6 +61,8 @@ pub mod delete_annotations;
 mod depends_on;
 pub mod enable_gcp_services;
 pub mod ensure_name_substring;
+#[cfg(feature = "cel")]
+pub mod expression;
 mod field_spec;
 mod field_type;
 pub mod fix;
@@ -71,6 +73,12 @@ pub mod gen_pkg_context;
 pub mod generate_folders;
 mod generated;
 mod growth;
+#[cfg(any(feature = "gatekeeper", feature = "starlark"))]
+mod go_float;
+#[cfg(any(feature = "cel", feature = "starlark"))]
+mod go_regex;
+#[cfg(any(feature = "gatekeeper", feature = "starlark"))]
+mod go_text;
 pub mod interpreter;
 pub mod kinds;
 pub mod kubeconform;

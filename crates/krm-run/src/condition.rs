@@ -1,19 +1,19 @@
 //! Conditions of pipeline functions: CEL expressions about the resources that a function would receive.
 
-#[cfg(feature = "cel")]
-use std::panic::catch_unwind;
-
 use krm_catalog::interpreter::Interpreter;
 #[cfg(feature = "cel")]
-use krm_catalog::interpreter::{
-    Language, MAX_NESTING, Message, MessageReader, Syntax, check_nesting,
+use krm_catalog::{
+    expression::{Environment, Value, from_json},
+    interpreter::{Language, Message, MessageReader},
 };
 use krm_core::Diagnostic;
 use krm_core::functions::resource_list::Item;
-#[cfg(feature = "cel")]
-use krm_yaml::File;
 
 use crate::RunKind;
+
+/// The variable that a condition is about.
+#[cfg(feature = "cel")]
+const RESOURCES: &str = "resources";
 
 /// Whether the condition of a function is met. Compat: as in kpt, `resources` is the list of the resources that the function selects.
 ///
@@ -26,10 +26,6 @@ pub(crate) fn is_met(
     interpreter: &dyn Interpreter,
 ) -> Result<bool, Diagnostic> {
     let invalid = |reason: String| Diagnostic::error(RunKind::InvalidCondition { reason });
-    check_nesting(expression, &SYNTAX).map_err(|at| {
-        let (line, column) = (at.line + 1, at.column + 1);
-        invalid(format!("nested more than {MAX_NESTING} levels deep at {line}:{column}"))
-    })?;
     let json = |item: &&Item| krm_core::print::json::flow(&krm_yaml::Value::Node(item.root()));
     let resources = items.iter().map(json).collect::<Result<Vec<String>, _>>();
     let resources = resources.map_err(|error| invalid(error.to_string()))?;
@@ -53,19 +49,6 @@ pub(crate) fn is_met(
 #[cfg(feature = "cel")]
 pub(crate) const LANGUAGE: Language = Language { name: "cel", evaluate: respond };
 
-/// What nests in CEL.
-#[cfg(feature = "cel")]
-const SYNTAX: Syntax = Syntax {
-    comment: "//",
-    quotes: "'\"",
-    has_triple_quotes: true,
-    has_raw_prefix: true,
-    raw_quote: None,
-    keywords: &["in"],
-    prefixes: &[],
-    is_indented: false,
-};
-
 /// Evaluates a request: an expression and the resources as JSON.
 #[cfg(feature = "cel")]
 fn respond(request: &str) -> String {
@@ -73,7 +56,7 @@ fn respond(request: &str) -> String {
     let (expression, resources) =
         (reader.text().unwrap_or_default(), reader.list().unwrap_or_default());
     let (kind, text) = match evaluate(expression, &resources) {
-        Ok(cel::Value::Bool(is_met)) => ("value", is_met.to_string()),
+        Ok(Value::Bool(is_met)) => ("value", is_met.to_string()),
         Ok(other) => ("error", format!("expected true or false, found {}", other.type_of())),
         Err(reason) => ("error", reason),
     };
@@ -90,75 +73,20 @@ pub(crate) fn is_met(_: &str, _: &[&Item], _: &dyn Interpreter) -> Result<bool, 
 }
 
 #[cfg(feature = "cel")]
-fn evaluate(expression: &str, resources: &[&str]) -> Result<cel::Value, String> {
-    // The generated parser of the interpreter panics on some invalid expressions.
-    let compiled = catch_unwind(|| cel::Program::compile(expression));
-    let compiled = compiled.map_err(|_| "the expression is not valid CEL".to_owned())?;
-    let program = compiled.map_err(|error| one_line(&error.to_string()))?;
-    let resources = resources.iter().map(|text| resource(text)).collect::<Result<Vec<_>, _>>()?;
-    let mut context = cel::Context::default();
-    context.add_variable_from_value("resources", resources);
-    program.execute(&context).map_err(|error| one_line(&error.to_string()))
-}
-
-#[cfg(feature = "cel")]
-fn resource(text: &str) -> Result<cel::Value, String> {
-    let file = File::parse(text.to_owned()).map_err(|error| error.to_string())?;
-    let root = file.documents().find_map(|document| document.root());
-    let value = root.ok_or("a resource is empty")?.to_value().map_err(|error| error.to_string())?;
-    to_cel(&value)
-}
-
-#[cfg(feature = "cel")]
-fn one_line(text: &str) -> String {
-    text.lines().next().unwrap_or_default().to_owned()
-}
-
-/// A YAML value for an expression. Keys are strings, as in every resource.
-///
-/// A value that CEL cannot represent is an error: with another one in its place the condition could be met by accident.
-#[cfg(feature = "cel")]
-fn to_cel(value: &krm_yaml::Value<'_>) -> Result<cel::Value, String> {
-    use krm_yaml::{ScalarType, Value};
-    Ok(match value {
-        Value::Null => cel::Value::Null,
-        Value::Bool(value) => cel::Value::Bool(*value),
-        Value::String(text) => text.as_ref().into(),
-        Value::Number(text) => match ScalarType::of_plain(text) {
-            ScalarType::Int(Some(number)) => match (i64::try_from(number), u64::try_from(number)) {
-                (Ok(number), _) => cel::Value::Int(number),
-                (_, Ok(number)) => cel::Value::UInt(number),
-                _ => return Err(format!("the number `{text}` is out of range")),
-            },
-            ScalarType::Float(number) => cel::Value::Float(number),
-            _ => return Err(format!("the number `{text}` cannot be represented")),
-        },
-        Value::Sequence(items) => items.iter().map(to_cel).collect::<Result<Vec<_>, _>>()?.into(),
-        Value::Mapping(entries) => {
-            let entry = |(key, value): &(Value<'_>, Value<'_>)| Ok((key_text(key), to_cel(value)?));
-            let entries = entries.iter().map(entry).collect::<Result<_, String>>();
-            entries.map(std::collections::HashMap::<String, cel::Value>::into)?
-        }
-        node @ (Value::Node(_) | Value::OwnedNode(_)) => {
-            let value = node.clone().into_owned().map_err(|error| error.to_string())?;
-            to_cel(&value)?
-        }
-    })
-}
-
-#[cfg(feature = "cel")]
-fn key_text(key: &krm_yaml::Value<'_>) -> String {
-    match key {
-        krm_yaml::Value::String(text) | krm_yaml::Value::Number(text) => text.to_string(),
-        other => krm_core::print::json::display(other),
-    }
+fn evaluate(expression: &str, resources: &[&str]) -> Result<Value, String> {
+    let environment = Environment::standard()?;
+    let expression = environment.compile(expression, &[RESOURCES])?;
+    let resources = resources.iter().map(|text| from_json(text)).collect::<Result<Vec<_>, _>>()?;
+    let mut scope = environment.scope();
+    scope.set(RESOURCES, resources.into());
+    expression.evaluate(&scope).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 #[cfg(feature = "cel")]
 mod tests {
     use super::*;
-    use krm_catalog::interpreter::InProcess;
+    use krm_catalog::interpreter::{InProcess, MAX_NESTING};
 
     fn met(expression: &str) -> Result<bool, String> {
         let text = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, labels: {a.b/c: d}}\nspec: {replicas: 3, paused: false, list: [1, x]}\n";
@@ -213,5 +141,14 @@ mod tests {
             let error = met(expression).unwrap_err();
             assert!(error.starts_with("cannot evaluate `condition`: "), "{expression}: {error}");
         }
+    }
+
+    #[test]
+    fn long_loops_are_an_error() {
+        let ten = "[1,2,3,4,5,6,7,8,9,10]";
+        let loops: String = ('a'..='h').map(|name| format!("{ten}.all({name}, ")).collect();
+        let error = met(&format!("{loops}true{} || true", ")".repeat(8))).unwrap_err();
+        let limit = "cannot evaluate `condition`: exceeded the limit of 10000000 steps";
+        assert_eq!(error, limit);
     }
 }

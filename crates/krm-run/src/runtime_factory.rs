@@ -4,6 +4,7 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use krm_catalog::Builtin;
 use krm_core::Diagnostic;
@@ -24,6 +25,9 @@ use crate::{
 /// The largest Wasm module and the largest Starlark script that are read.
 const MODULE_LIMIT: u64 = 512 << 20;
 const SCRIPT_LIMIT: u64 = 16 << 20;
+/// The longest time of a condition, which is much shorter than that of a function: the number of its steps is limited, but not what
+/// one step costs.
+const CONDITION_TIME: Duration = Duration::from_secs(10);
 
 /// Creates the runtimes of functions.
 #[derive(Clone, Debug)]
@@ -214,6 +218,7 @@ impl RuntimeFactory {
         (limits, interrupt): (Limits, &Interrupt),
     ) -> Result<bool, Diagnostic> {
         let interrupt = interrupt.clone();
+        let limits = Limits { time: limits.time.min(CONDITION_TIME), ..limits };
         match &self.interpreter {
             Some(program) => {
                 let interpreter = ProcessInterpreter::new(program, limits, interrupt);

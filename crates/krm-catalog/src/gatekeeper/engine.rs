@@ -1,23 +1,12 @@
-//! The Rego interpreter: evaluates the policies of all templates on all resources that constraints select.
+//! Evaluates the policies of all templates on all resources that constraints select.
 
-use core::time::Duration;
-use std::collections::BTreeMap;
-use std::num::NonZeroU32;
-
-use regorus::utils::limits::ExecutionTimerConfig;
-use regorus::{Engine, Value};
-
+use super::cel::CelPolicy;
 use super::exchange::{Check, Document, Outcome, PolicyError, PolicySource, Request};
+use super::rego::{self, RegoPolicy};
 use crate::interpreter::{Language, MessageReader};
 
-/// The Rego interpreter.
-pub const LANGUAGE: Language = Language { name: "rego", evaluate };
-
-/// The time limit for evaluating one policy on one resource. The interpreter has no limit of steps, so this is the only use of the
-/// clock in this crate. It decides whether there is a result, never which.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// The number of evaluation steps between two checks of the clock.
-const CHECK_INTERVAL: NonZeroU32 = NonZeroU32::new(4096).expect("not zero");
+/// The interpreters of policies.
+pub const LANGUAGE: Language = Language { name: "policy", evaluate };
 
 /// Evaluates a request.
 fn evaluate(request: &str) -> String {
@@ -25,138 +14,46 @@ fn evaluate(request: &str) -> String {
     Outcome::from(run(&request)).write()
 }
 
+/// A policy that can be evaluated.
+enum Policy {
+    Rego(Box<RegoPolicy>),
+    Cel(CelPolicy),
+}
+
 fn run(request: &Request<'_>) -> Result<Vec<Vec<String>>, PolicyError> {
     let mut policies = Vec::new();
     for (at, source) in request.policies.iter().enumerate() {
-        policies.push(Policy::of(at, source)?);
-    }
-    let objects: Vec<Value> =
-        request.documents.iter().map(|it| value(it.object)).collect::<Result<_, _>>()?;
-    let reviews: Vec<Value> = request.documents.iter().zip(&objects).map(review).collect();
-    let inventory = inventory(&request.documents, &objects);
-    for policy in &mut policies {
-        policy.set_inventory(&inventory)?;
-    }
-    let parameters: Vec<Value> =
-        request.parameters.iter().map(|it| value(it)).collect::<Result<_, _>>()?;
-    let check = |check: &Check| {
-        let at = |values: &[Value], at: usize| values.get(at).cloned().unwrap_or(Value::Null);
-        let (review, parameters) =
-            (at(&reviews, check.document), at(&parameters, check.parameters));
-        match policies.get_mut(check.policy) {
-            Some(policy) => {
-                policy.violations(object_of([("review", review), ("parameters", parameters)]))
+        policies.push(match source {
+            PolicySource::Rego { is_v1, scripts } => {
+                Policy::Rego(Box::new(RegoPolicy::of(at, *is_v1, scripts)?))
             }
-            None => Ok(Vec::new()),
-        }
-    };
-    request.checks.iter().map(check).collect()
-}
-
-/// A policy that can be evaluated.
-struct Policy {
-    at: usize,
-    engine: Engine,
-    rule: String,
-}
-
-impl Policy {
-    fn of(at: usize, source: &PolicySource<'_>) -> Result<Self, PolicyError> {
-        let mut engine = Engine::new();
-        engine.set_rego_v0(!source.is_v1);
-        engine.set_execution_timer_config(ExecutionTimerConfig {
-            limit: TIME_LIMIT,
-            check_interval: CHECK_INTERVAL,
+            PolicySource::Cel(source) => Policy::Cel(CelPolicy::of(at, source)?),
         });
-        let mut policy = Self { at, engine, rule: String::new() };
-        for (at, script) in source.scripts.iter().enumerate() {
-            let package = policy.engine.add_policy(at.to_string(), (*script).to_owned());
-            let package = package.map_err(|error| policy.error(&error))?;
-            if at == 0 {
-                policy.rule = format!("{package}.violation");
+    }
+    let is_rego = policies.iter().any(|policy| matches!(policy, Policy::Rego(_)));
+    // The values of the other language are never made.
+    let documents: &[Document<'_>] = if is_rego { &request.documents } else { &[] };
+    let values = rego::Values::of(documents, &request.parameters)?;
+    for policy in &mut policies {
+        if let Policy::Rego(policy) = policy {
+            policy.set_inventory(values.inventory())?;
+        }
+    }
+    let mut check = |check: &Check| match policies.get_mut(check.policy) {
+        Some(Policy::Rego(policy)) => {
+            policy.violations(values.input(check.document, check.parameters))
+        }
+        Some(Policy::Cel(policy)) => {
+            let document = request.documents.get(check.document);
+            let parameters = request.parameters.get(check.parameters);
+            match document.zip(parameters) {
+                Some((document, parameters)) => {
+                    policy.violations(document, parameters, &request.documents)
+                }
+                None => Ok(Vec::new()),
             }
         }
-        Ok(policy)
-    }
-
-    /// Tells the policy of the other resources, as `data.inventory`.
-    fn set_inventory(&mut self, inventory: &Value) -> Result<(), PolicyError> {
-        self.engine.add_data(inventory.clone()).map_err(|error| self.error(&error))
-    }
-
-    /// The messages of all violations, sorted.
-    fn violations(&mut self, input: Value) -> Result<Vec<String>, PolicyError> {
-        self.engine.set_input(input);
-        let found = self.engine.eval_rule(self.rule.clone());
-        let found = found.map_err(|error| self.error(&error))?;
-        let found = found.as_set().cloned().unwrap_or_default();
-        let message = |it: &Value| match &it["msg"] {
-            Value::String(text) => Ok(text.to_string()),
-            _ => Err(PolicyError::NoMessage { policy: self.at }),
-        };
-        found.iter().map(message).collect()
-    }
-
-    fn error(&self, error: &anyhow::Error) -> PolicyError {
-        PolicyError::Failed { policy: self.at, report: format!("{error:#}") }
-    }
-}
-
-fn value(json: &str) -> Result<Value, PolicyError> {
-    Value::from_json_str(json).map_err(|error| PolicyError::Data { reason: error.to_string() })
-}
-
-fn object_of(fields: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
-    let entries = fields.into_iter().map(|(name, value)| (Value::from(name), value));
-    Value::from(entries.collect::<BTreeMap<Value, Value>>())
-}
-
-/// The admission request for a resource.
-fn review((document, object): (&Document<'_>, &Value)) -> Value {
-    let group = document.api_version.split_once('/').map_or("", |(group, _)| group);
-    let version = document.api_version.rsplit('/').next().unwrap_or_default();
-    let kind = object_of([
-        ("group", group.into()),
-        ("version", version.into()),
-        ("kind", document.kind.into()),
-    ]);
-    let mut fields = vec![
-        ("kind", kind),
-        ("name", document.name.into()),
-        ("operation", "CREATE".into()),
-        ("object", object.clone()),
-    ];
-    if !document.namespace.is_empty() {
-        fields.push(("namespace", document.namespace.into()));
-    }
-    object_of(fields)
-}
-
-/// `data.inventory`: resources by namespace, `apiVersion`, kind and name.
-fn inventory(documents: &[Document<'_>], objects: &[Value]) -> Value {
-    let entry = |(document, object): (&Document<'_>, &Value)| {
-        let mut path = match document.namespace {
-            "" => vec!["cluster".to_owned()],
-            name => vec!["namespace".to_owned(), name.to_owned()],
-        };
-        path.extend([document.api_version, document.kind, document.name].map(str::to_owned));
-        (path, object.clone())
+        None => Ok(Vec::new()),
     };
-    let entries = documents.iter().zip(objects).map(entry).collect();
-    object_of([("inventory", tree(entries))])
-}
-
-/// Nests values by their paths; of two values at one path the first is used.
-fn tree(entries: Vec<(Vec<String>, Value)>) -> Value {
-    let mut below: BTreeMap<String, Vec<(Vec<String>, Value)>> = BTreeMap::new();
-    for (mut path, value) in entries {
-        if path.is_empty() {
-            return value;
-        }
-        let first = path.remove(0);
-        below.entry(first).or_default().push((path, value));
-    }
-    let entries =
-        below.into_iter().map(|(name, entries)| (Value::from(name.as_str()), tree(entries)));
-    Value::from(entries.collect::<BTreeMap<Value, Value>>())
+    request.checks.iter().map(&mut check).collect()
 }

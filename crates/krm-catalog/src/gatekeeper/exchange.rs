@@ -14,10 +14,34 @@ pub(super) struct Request<'a> {
 
 /// The source of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct PolicySource<'a> {
-    pub(super) is_v1: bool,
+pub(super) enum PolicySource<'a> {
     /// The policy and its libraries.
-    pub(super) scripts: Vec<&'a str>,
+    Rego {
+        is_v1: bool,
+        scripts: Vec<&'a str>,
+    },
+    Cel(CelSource<'a>),
+}
+
+/// The expressions of a policy. Each has a number, by which errors are located: first those of variables, then conditions,
+/// validations and messages.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct CelSource<'a> {
+    /// Whether a resource on which an expression fails is accepted.
+    pub(super) ignores_failure: bool,
+    /// Names and expressions.
+    pub(super) variables: Vec<(&'a str, &'a str)>,
+    /// All of them are true for a resource to which the policy applies.
+    pub(super) conditions: Vec<&'a str>,
+    pub(super) validations: Vec<Validation<'a>>,
+}
+
+/// An expression that is true for a resource without violation; the strings are empty if they are not set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Validation<'a> {
+    pub(super) expression: &'a str,
+    pub(super) message: &'a str,
+    pub(super) message_expression: &'a str,
 }
 
 /// A resource.
@@ -50,6 +74,8 @@ pub(super) struct Outcome {
 pub(super) enum PolicyError {
     /// A policy failed; the report of the interpreter.
     Failed { policy: usize, report: String },
+    /// An expression of a policy is invalid, or cannot be evaluated.
+    Expression { policy: usize, expression: usize, reason: String },
     /// A violation has no message.
     NoMessage { policy: usize },
     /// A resource is not JSON to the interpreter.
@@ -61,7 +87,7 @@ impl<'a> Request<'a> {
         let mut message = Message::default();
         message.number(self.policies.len());
         for policy in &self.policies {
-            message.number(policy.is_v1.into()).list(&policy.scripts);
+            policy.write(&mut message);
         }
         message.number(self.documents.len());
         for it in &self.documents {
@@ -76,9 +102,6 @@ impl<'a> Request<'a> {
     }
 
     pub(super) fn read(reader: &mut MessageReader<'a>) -> Option<Self> {
-        let policy = |reader: &mut MessageReader<'a>| {
-            Some(PolicySource { is_v1: reader.number()? == 1, scripts: reader.list()? })
-        };
         let document = |reader: &mut MessageReader<'a>| {
             Some(Document {
                 api_version: reader.text()?,
@@ -96,11 +119,49 @@ impl<'a> Request<'a> {
             })
         };
         Some(Self {
-            policies: all(reader, policy)?,
+            policies: all(reader, PolicySource::read)?,
             documents: all(reader, document)?,
             parameters: reader.list()?,
             checks: all(reader, check)?,
         })
+    }
+}
+
+impl<'a> PolicySource<'a> {
+    fn write(&self, message: &mut Message) {
+        match self {
+            Self::Rego { is_v1, scripts } => {
+                message.text("rego").number((*is_v1).into()).list(scripts);
+            }
+            Self::Cel(source) => {
+                message.text("cel").number(source.ignores_failure.into());
+                message.list(source.variables.iter().map(|(name, _)| name));
+                message.list(source.variables.iter().map(|(_, expression)| expression));
+                message.list(&source.conditions).number(source.validations.len());
+                for it in &source.validations {
+                    message.text(it.expression).text(it.message).text(it.message_expression);
+                }
+            }
+        }
+    }
+
+    fn read(reader: &mut MessageReader<'a>) -> Option<Self> {
+        if reader.text()? == "rego" {
+            return Some(Self::Rego { is_v1: reader.number()? == 1, scripts: reader.list()? });
+        }
+        let validation = |reader: &mut MessageReader<'a>| {
+            Some(Validation {
+                expression: reader.text()?,
+                message: reader.text()?,
+                message_expression: reader.text()?,
+            })
+        };
+        Some(Self::Cel(CelSource {
+            ignores_failure: reader.number()? == 1,
+            variables: reader.list()?.into_iter().zip(reader.list()?).collect(),
+            conditions: reader.list()?,
+            validations: all(reader, validation)?,
+        }))
     }
 }
 
@@ -129,6 +190,9 @@ impl Outcome {
             Err(PolicyError::Failed { policy, report }) => {
                 message.text("failed").number(*policy).text(report);
             }
+            Err(PolicyError::Expression { policy, expression, reason }) => {
+                message.text("expression").number(*policy).number(*expression).text(reason);
+            }
             Err(PolicyError::NoMessage { policy }) => {
                 message.text("no-message").number(*policy);
             }
@@ -146,6 +210,11 @@ impl Outcome {
                 policy: reader.number()?,
                 report: reader.text()?.to_owned(),
             }),
+            "expression" => Err(PolicyError::Expression {
+                policy: reader.number()?,
+                expression: reader.number()?,
+                reason: reader.text()?.to_owned(),
+            }),
             "no-message" => Err(PolicyError::NoMessage { policy: reader.number()? }),
             _ => Err(PolicyError::Data { reason: reader.text()?.to_owned() }),
         };
@@ -162,7 +231,19 @@ mod tests {
         let document =
             Document { api_version: "v1", kind: "Pod", namespace: "", name: "a", object: "{}" };
         let request = Request {
-            policies: vec![PolicySource { is_v1: true, scripts: vec!["package a\n", ""] }],
+            policies: vec![
+                PolicySource::Rego { is_v1: true, scripts: vec!["package a\n", ""] },
+                PolicySource::Cel(CelSource {
+                    ignores_failure: true,
+                    variables: vec![("a", "1"), ("b", "variables.a")],
+                    conditions: vec!["true"],
+                    validations: vec![Validation {
+                        expression: "false",
+                        message: "m",
+                        message_expression: "",
+                    }],
+                }),
+            ],
             documents: vec![document.clone(), document],
             parameters: vec!["1", "{}"],
             checks: vec![Check { policy: 0, document: 1, parameters: 1 }],
@@ -172,6 +253,7 @@ mod tests {
         for violations in [
             Ok(vec![vec!["a\nb".to_owned()], Vec::new()]),
             Err(PolicyError::Failed { policy: 1, report: "x: y".to_owned() }),
+            Err(PolicyError::Expression { policy: 1, expression: 2, reason: "x".to_owned() }),
             Err(PolicyError::NoMessage { policy: 1 }),
             Err(PolicyError::Data { reason: String::new() }),
         ] {

@@ -1,13 +1,18 @@
-//! `gatekeeper`: checks resources against the ConstraintTemplates (in Rego) and constraints of the package.
+//! `gatekeeper`: checks resources against the ConstraintTemplates (in Rego or CEL) and constraints of the package.
 
+mod builtins;
+mod cel;
 mod constraint;
+mod dialect;
 mod engine;
 mod exchange;
 mod imports;
 mod matching;
 mod recursion;
+mod rego;
 mod review;
 mod template;
+mod template_code;
 
 use std::collections::BTreeMap;
 
@@ -104,6 +109,9 @@ fn policy_error(error: &PolicyError, templates: &[(String, Template<'_>)]) -> Er
     let template = |at: usize| templates.get(at).map(|(_, template)| template);
     let diagnostic = match error {
         PolicyError::Failed { policy, report } => template(*policy).map(|it| it.failed(report)),
+        PolicyError::Expression { policy, expression, reason } => {
+            template(*policy).map(|it| it.failed_expression(*expression, reason))
+        }
         PolicyError::NoMessage { policy } => template(*policy).map(Template::no_message),
         PolicyError::Data { reason } => {
             let reason = reason.as_str().into();

@@ -1,14 +1,13 @@
-//! ConstraintTemplates: Rego policies, which constraints parameterize.
+//! ConstraintTemplates: policies, which constraints parameterize.
 
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::NodeRef;
 
 use super::exchange::PolicySource;
-use super::imports::expand_imports;
 use super::recursion::{Recursion, find_recursion};
+use super::template_code::{RegoCode, TemplateCode, scalar};
 use crate::interpreter::{self, Syntax, check_nesting};
 use crate::kinds::CatalogKind;
-use crate::lookup::{below, items, text};
 use crate::script_location::{self, ScriptPosition};
 
 const GROUP: &str = "templates.gatekeeper.sh";
@@ -22,7 +21,11 @@ const SYNTAX: Syntax = Syntax {
     keywords: &["else", "if", "in", "with"],
     prefixes: &["every", "not"],
     is_indented: false,
+    max_brackets: MAX_BRACKETS,
 };
+/// The maximal depth of brackets. The parser of the interpreter reads what is in a bracket up to twice to find out what it is, so its
+/// time doubles with every level; policies of Gatekeeper's library have at most six.
+const MAX_BRACKETS: usize = 16;
 
 /// Whether a resource is a template.
 pub(super) fn is_template(resource: &Resource) -> bool {
@@ -42,43 +45,44 @@ pub(super) fn kind(resource: &Resource) -> Result<String, Error> {
 /// A template and its policy.
 pub(super) struct Template<'a> {
     resource: &'a Resource,
-    nodes: Vec<NodeRef<'a>>,
-    /// The policy and its libraries, for the interpreter.
-    scripts: Vec<String>,
-    is_v1: bool,
+    code: TemplateCode<'a>,
 }
 
 impl<'a> Template<'a> {
     /// Reads the policy of a template.
     pub(super) fn of(resource: &'a Resource) -> Result<Self, Error> {
-        let policy = Policy::of(resource)?;
-        let nodes: Vec<NodeRef<'a>> = [policy.rego].into_iter().chain(policy.libs).collect();
-        let text = |node: &NodeRef<'a>| node.as_scalar().map(|it| it.value()).unwrap_or_default();
-        for node in &nodes {
-            check_nesting(&text(node), &SYNTAX).map_err(|at| {
-                let at = ScriptPosition { line: at.line, column: at.column };
-                locate(interpreter::too_deep(), resource, *node, at)
-            })?;
+        let code = TemplateCode::of(resource)?;
+        if let TemplateCode::Rego(code) = &code {
+            check_rego(resource, code)?;
         }
-        let scripts: Vec<String> = nodes.iter().map(|node| expand_imports(&text(node))).collect();
-        if let Some(Recursion { script, at, cycle }) = find_recursion(&scripts) {
-            let error = Diagnostic::error(CatalogKind::RecursiveFunction { cycle: cycle.into() });
-            return Err(locate(error, resource, nodes[script], at).into());
-        }
-        Ok(Self { resource, nodes, scripts, is_v1: policy.is_v1 })
+        Ok(Self { resource, code })
     }
 
     /// The policy for the interpreter.
     pub(super) fn source(&self) -> PolicySource<'_> {
-        let scripts = self.scripts.iter().map(String::as_str).collect();
-        PolicySource { is_v1: self.is_v1, scripts }
+        self.code.source()
+    }
+
+    /// The script or expression with a number, or the whole template.
+    fn node(&self, number: usize) -> NodeRef<'a> {
+        self.code.node(number).unwrap_or(self.resource.root())
+    }
+
+    /// The diagnostic for an expression that is invalid or cannot be evaluated.
+    pub(super) fn failed_expression(&self, number: usize, reason: &str) -> Diagnostic {
+        let kind = CatalogKind::PolicyFailed { reason: reason.into() };
+        let hint = match reason.contains("unknown function") {
+            true => "use a function that is available, or `--no-builtin` to run the image",
+            false => "correct the expression of the template",
+        };
+        located(Diagnostic::error(kind).hint(hint), self.resource, self.node(number))
     }
 
     /// The diagnostic for a violation without a message.
     pub(super) fn no_message(&self) -> Diagnostic {
         let reason = "a violation has no string in `msg`";
         let hint = "write `violation[{\"msg\": msg}]`, and set `msg` to a string";
-        invalid(self.resource, self.nodes[0], reason).hint(hint)
+        invalid(self.resource, self.node(0), reason).hint(hint)
     }
 
     /// The diagnostic for an error of the interpreter, at the line of the policy. Regorus has no error type of its own, so location
@@ -94,7 +98,7 @@ impl<'a> Template<'a> {
                 line: line.ok()?.checked_sub(1)?,
                 column: column.ok()?.saturating_sub(1),
             };
-            Some((*self.nodes.get(script)?, at))
+            Some((self.code.node(script)?, at))
         });
         let hint = match reason.contains("could not find function") {
             true => {
@@ -106,7 +110,7 @@ impl<'a> Template<'a> {
         let error = Diagnostic::error(kind).hint(hint);
         match location {
             Some((node, at)) => locate(error, self.resource, node, at),
-            None => located(error, self.resource, self.nodes[0]),
+            None => located(error, self.resource, self.node(0)),
         }
     }
 }
@@ -123,52 +127,22 @@ fn locate(
     script_location::locate(error, resource, node, (&text, at, end))
 }
 
-/// The source of a policy.
-struct Policy<'a> {
-    rego: NodeRef<'a>,
-    libs: Vec<NodeRef<'a>>,
-    is_v1: bool,
-}
-
-impl<'a> Policy<'a> {
-    fn of(resource: &'a Resource) -> Result<Self, Error> {
-        let targets = below(resource.root(), &["spec", "targets"]);
-        let target = targets.and_then(NodeRef::as_sequence).and_then(|it| it.items().next());
-        let Some(target) = target.map(NodeRef::resolve) else {
-            let hint = "add a target with the policy in `rego`";
-            let error = invalid(resource, resource.root(), "missing field `spec.targets`");
-            return Err(error.hint(hint).into());
-        };
-        let engines: Vec<NodeRef<'a>> = items(target, "code").collect();
-        let is_rego = |code: &&NodeRef<'a>| text(**code, "engine").is_some_and(|it| it == "Rego");
-        let source = engines.iter().find(is_rego).and_then(|code| below(*code, &["source"]));
-        let holder = source.unwrap_or(target);
-        let rego = below(holder, &["rego"]).filter(|it| it.as_scalar().is_some());
-        let Some(rego) = rego else {
-            return Err(match engines.first() {
-                Some(code) => unsupported_engine(resource, *code),
-                None => invalid(resource, target, "missing field `rego`")
-                    .hint("write the policy as a block scalar: `rego: |`"),
-            }
-            .into());
-        };
-        let is_v1 = text(holder, "version").is_some_and(|it| it == "v1");
-        Ok(Self { rego, libs: items(holder, "libs").collect(), is_v1 })
+/// Finds what the interpreter cannot handle before it is called.
+fn check_rego(resource: &Resource, code: &RegoCode<'_>) -> Result<(), Error> {
+    for node in &code.nodes {
+        check_nesting(&scalar(*node), &SYNTAX).map_err(|found| {
+            let at = ScriptPosition { line: found.line, column: found.column };
+            locate(interpreter::too_deep(found), resource, *node, at)
+        })?;
     }
+    if let Some(Recursion { script, at, cycle }) = find_recursion(&code.scripts) {
+        let error = Diagnostic::error(CatalogKind::RecursiveFunction { cycle: cycle.into() });
+        return Err(locate(error, resource, code.nodes[script], at).into());
+    }
+    Ok(())
 }
 
-/// The diagnostic for a policy in another language.
-fn unsupported_engine(resource: &Resource, code: NodeRef<'_>) -> Diagnostic {
-    let name = text(code, "engine").unwrap_or_default();
-    let reason = match &*name {
-        "K8sNativeValidation" => "policies in CEL are not supported".to_owned(),
-        name => format!("policies for the engine `{name}` are not supported"),
-    };
-    invalid(resource, code, &reason)
-        .hint("add a policy in `rego`, or use `--no-builtin` to run the image")
-}
-
-fn invalid(resource: &Resource, node: NodeRef<'_>, reason: &str) -> Diagnostic {
+pub(super) fn invalid(resource: &Resource, node: NodeRef<'_>, reason: &str) -> Diagnostic {
     let (template, reason) = (resource.name().into_owned(), reason.to_owned());
     located(Diagnostic::error(CatalogKind::InvalidTemplate { template, reason }), resource, node)
 }

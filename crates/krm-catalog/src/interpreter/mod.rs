@@ -52,6 +52,6 @@ pub fn invalid_response() -> Error {
 }
 
 /// The error for a script whose brackets, operators or blocks are nested too deep.
-pub fn too_deep() -> Diagnostic {
-    Diagnostic::error(CatalogKind::ScriptNesting { limit: MAX_NESTING })
+pub fn too_deep(at: NestingPosition) -> Diagnostic {
+    Diagnostic::error(CatalogKind::ScriptNesting { limit: at.limit })
 }

@@ -25,34 +25,39 @@ pub struct Syntax {
     pub prefixes: &'static [&'static str],
     /// Whether a line ends a statement, and indentation makes blocks.
     pub is_indented: bool,
+    /// The maximal depth of brackets alone. Lower than [`MAX_NESTING`] where the time of a parser doubles with every bracket.
+    pub max_brackets: usize,
 }
 
-/// Where the limit is exceeded: line and column in characters, from zero.
+/// Where a limit is exceeded: line and column in characters, from zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NestingPosition {
+    /// The limit.
+    pub limit: usize,
     /// The line.
     pub line: usize,
     /// The column.
     pub column: usize,
 }
 
-/// Checks that a script is nested at most [`MAX_NESTING`] levels deep.
+/// Checks that a script is nested at most [`MAX_NESTING`] levels deep, and its brackets as deep as its language allows.
 ///
 /// # Errors
 /// The position of the first token that is nested deeper.
 pub fn check_nesting(text: &str, syntax: &Syntax) -> Result<(), NestingPosition> {
     // A level needs at least one byte.
-    if text.len() <= MAX_NESTING {
+    if text.len() <= MAX_NESTING.min(syntax.max_brackets) {
         return Ok(());
     }
     let mut scanner =
         Scanner { text, syntax, at: 0, levels: vec![0], depth: 0, blocks: Vec::new() };
     match scanner.find_too_deep() {
         None => Ok(()),
-        Some(at) => {
+        Some((at, limit)) => {
             let before = &text[..at];
             let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
             Err(NestingPosition {
+                limit,
                 line: before.matches('\n').count(),
                 column: text[line_start..at].chars().count(),
             })
@@ -73,8 +78,8 @@ struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The offset of the first token that is nested too deep.
-    fn find_too_deep(&mut self) -> Option<usize> {
+    /// The offset of the first token that is nested too deep, and the limit that it exceeds.
+    fn find_too_deep(&mut self) -> Option<(usize, usize)> {
         // Whether an expression goes on after a line break: the last token was an operator.
         let (mut is_open, mut is_new_line) = (false, true);
         while let Some(first) = self.text[self.at..].chars().next() {
@@ -103,7 +108,10 @@ impl<'a> Scanner<'a> {
             }
             is_open = self.token(first, word);
             if self.depth + self.nested_blocks() > MAX_NESTING {
-                return Some(start);
+                return Some((start, MAX_NESTING));
+            }
+            if self.levels.len() - 1 > self.syntax.max_brackets {
+                return Some((start, self.syntax.max_brackets));
             }
         }
         None
@@ -243,6 +251,7 @@ mod tests {
         keywords: &["and", "else", "for", "if", "in", "or"],
         prefixes: &["lambda", "not"],
         is_indented: true,
+        max_brackets: MAX_NESTING,
     };
     const LINES: Syntax = Syntax {
         comment: "//",
@@ -318,9 +327,18 @@ mod tests {
         let blocks: String =
             (0..MAX_NESTING + 1).map(|at| format!("{}if a:\n", " ".repeat(at))).collect();
         let at = check_nesting(&blocks, &PYTHON).unwrap_err();
-        assert_eq!(at, NestingPosition { line: MAX_NESTING - 2, column: MAX_NESTING + 2 });
+        let limit = MAX_NESTING;
+        assert_eq!(at, NestingPosition { limit, line: MAX_NESTING - 2, column: MAX_NESTING + 2 });
         let branches = format!("if a:\n  b\n{}", "elif a:\n  b\n".repeat(MAX_NESTING + 1));
         assert!(check_nesting(&branches, &PYTHON).is_err());
+    }
+
+    #[test]
+    fn brackets_can_have_a_limit_of_their_own() {
+        let syntax = Syntax { max_brackets: 3, ..LINES };
+        assert_eq!(check_nesting("x := [[[1 + 2], 3]]\n{ [(4)] }", &syntax), Ok(()));
+        let at = check_nesting("x := 1\ny := [{({5})}]", &syntax).unwrap_err();
+        assert_eq!(at, NestingPosition { limit: 3, line: 1, column: 8 });
     }
 
     #[test]
