@@ -75,8 +75,9 @@ const PEERS: &[Peer] = &[
     of_catalog!("upsert-resource"),
 ];
 
-/// Our own program with Go's YAML libraries, in `xtask/peers/go`.
-const GOPEER: &str = "gopeer";
+/// Our own programs: their names and directories in `xtask/peers`. gopeer has Go's YAML libraries, starlark-oracle the interpreter of
+/// kpt's starlark function.
+const OWN: &[(&str, &str)] = &[("gopeer", "go"), ("starlark-oracle", "starlark")];
 
 /// The installation directory. `bench` ignores other installations, so that the versions in its tables are known.
 pub(crate) fn bin() -> PathBuf {
@@ -109,10 +110,10 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         let installed = if force || find(peer.name).is_none() { install(peer) } else { Ok(()) };
         missing += usize::from(!report(peer.name, &installed.and_then(|()| version(peer))));
     }
-    // Always rebuilt, because it changes with the checkout; Go's build cache makes this fast.
-    if GOPEER.contains(&only) {
+    // Always rebuilt, because they change with the checkout; Go's build cache makes this fast.
+    for (name, directory) in OWN.iter().filter(|(name, _)| name.contains(&only)) {
         count += 1;
-        missing += usize::from(!report(GOPEER, &build_gopeer()));
+        missing += usize::from(!report(name, &build(name, directory)));
     }
     println!("{} of {count} peers are installed in target/peers/bin", count - missing);
     Ok(())
@@ -156,12 +157,12 @@ fn version(peer: &Peer) -> TaskResult<String> {
     Ok(output.lines().next().unwrap_or("starts").trim().to_owned())
 }
 
-fn build_gopeer() -> TaskResult<String> {
-    let out = bin().join(GOPEER);
+fn build(name: &str, directory: &str) -> TaskResult<String> {
+    let out = bin().join(name);
     let mut go = low_priority_go();
-    go.current_dir(shell::root().join("xtask/peers/go"));
+    go.current_dir(shell::root().join("xtask/peers").join(directory));
     shell::output(go.args(["build", "-trimpath", "-mod=readonly", "-o"]).arg(&out).arg("."))?;
-    Ok("built from xtask/peers/go".to_owned())
+    Ok(format!("built from xtask/peers/{directory}"))
 }
 
 /// Go with low priority, because compiling the peers takes minutes.
@@ -185,7 +186,8 @@ mod tests {
 
     #[test]
     fn peer_names_are_unique() {
-        let mut names: Vec<&str> = PEERS.iter().map(|peer| peer.name).chain([GOPEER]).collect();
+        let mut names: Vec<&str> =
+            PEERS.iter().map(|peer| peer.name).chain(OWN.iter().map(|it| it.0)).collect();
         names.sort_unstable();
         let count = names.len();
         names.dedup();

@@ -1,17 +1,16 @@
 //! Running a script within limits.
 
-use std::cell::{Cell, RefCell};
 use std::sync::OnceLock;
 
 use krm_core::schema::kubernetes_definitions;
 use krm_yaml::Value;
-use starlark::PrintHandler;
 use starlark::environment::{FrozenModule, Globals, GlobalsBuilder, LibraryExtension, Module};
 use starlark::eval::{Evaluator, FileLoader};
 use starlark::syntax::{AstModule, Dialect};
 use starlark::values::dict::AllocDict;
 use starlark::values::structs::{AllocStruct, StructRef};
 
+use super::globals::{self, overrides};
 use super::native::natives;
 use super::values::{from_starlark, to_starlark};
 
@@ -65,18 +64,19 @@ pub(super) struct ScriptRun {
 
 /// Runs a script on a list of resources.
 pub(super) fn execute(name: &str, source: &str, list: &Value<'_>, limits: Limits) -> ScriptRun {
-    let printed = Printed { limit: limits.printed, ..Printed::default() };
-    let list = evaluate(name, source, list, (limits, &printed));
-    ScriptRun { list, printed: printed.lines.into_inner() }
+    globals::start_printing(limits.printed);
+    let list = evaluate(name, source, list, limits);
+    ScriptRun { list, printed: globals::take_printed() }
 }
 
 fn evaluate(
     name: &str,
     source: &str,
     list: &Value<'_>,
-    (limits, printed): (Limits, &Printed),
+    limits: Limits,
 ) -> starlark::Result<Value<'static>> {
-    let script = AstModule::parse(name, source.to_owned(), &dialect())?;
+    let mut script = AstModule::parse(name, source.to_owned(), &dialect())?;
+    globals::replace_operators(&mut script);
     Module::with_temp_heap(|module| {
         let heap = module.heap();
         let empty = || heap.alloc(AllocDict::EMPTY);
@@ -93,7 +93,6 @@ fn evaluate(
         module.set("ctx", context);
         module.set(CONTEXT, context);
         let mut evaluator = Evaluator::new(&module);
-        evaluator.set_print_handler(printed);
         evaluator.set_loader(&Libraries);
         limit(&mut evaluator, limits).map_err(starlark::Error::new_other)?;
         evaluator.eval_module(script, globals())?;
@@ -124,28 +123,9 @@ fn dialect() -> Dialect {
 
 fn globals() -> &'static Globals {
     static GLOBALS: OnceLock<Globals> = OnceLock::new();
-    GLOBALS
-        .get_or_init(|| Globals::extended_by(&[LibraryExtension::Print, LibraryExtension::SetType]))
-}
-
-/// The printed lines, up to a limit of bytes.
-#[derive(Default)]
-struct Printed {
-    limit: usize,
-    bytes: Cell<usize>,
-    lines: RefCell<Vec<String>>,
-}
-
-impl PrintHandler for Printed {
-    fn println(&self, text: &str) -> starlark::Result<()> {
-        self.bytes.set(self.bytes.get() + text.len() + 1);
-        if self.bytes.get() > self.limit {
-            let message = format!("printed more than {} bytes", self.limit);
-            return Err(starlark::Error::new_other(anyhow::anyhow!(message)));
-        }
-        self.lines.borrow_mut().push(text.to_owned());
-        Ok(())
-    }
+    GLOBALS.get_or_init(|| {
+        GlobalsBuilder::extended_by(&[LibraryExtension::SetType]).with(overrides).build()
+    })
 }
 
 /// Loads built-in libraries only.

@@ -51,7 +51,7 @@ impl Script<'_> {
     pub(super) fn too_deep(self, at: NestingPosition) -> Diagnostic {
         let begin = ScriptPosition { line: at.line, column: at.column };
         let end = ScriptPosition { column: at.column + 1, ..begin };
-        self.locate(interpreter::too_deep(), (begin, end))
+        self.locate(interpreter::too_deep(at), (begin, end))
     }
 
     fn locate(self, diagnostic: Diagnostic, (begin, end): ScriptSpan) -> Diagnostic {

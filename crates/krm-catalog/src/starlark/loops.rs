@@ -51,6 +51,32 @@ impl RewrittenScript {
     }
 }
 
+/// Renames methods of strings: `codepoints` has characters in Go and numbers here.
+pub(super) fn rename_methods(source: &str) -> String {
+    const RENAMED: [(&str, &str); 2] =
+        [(".codepoint_ords(", ".codepoints("), (".codepoints(", ".elems(")];
+    let (mut out, mut at) = (String::with_capacity(source.len()), 0);
+    while let Some(first) = source[at..].chars().next() {
+        let rest = &source[at..];
+        let renamed = RENAMED.iter().find(|(name, _)| rest.starts_with(name));
+        let (length, text) = match (first, renamed) {
+            (_, Some((name, other))) => (name.len(), *other),
+            ('#', _) => {
+                let length = rest.find('\n').unwrap_or(rest.len());
+                (length, &rest[..length])
+            }
+            ('"' | '\'', _) => {
+                let length = string_length(rest).min(rest.len());
+                (length, &rest[..length])
+            }
+            (c, None) => (c.len_utf8(), &rest[..c.len_utf8()]),
+        };
+        out.push_str(text);
+        at += length;
+    }
+    out
+}
+
 /// The condition of a `while`, and what follows its colon.
 fn head(statement: &str) -> Option<(&str, &str)> {
     let rest = statement.trim_start().strip_prefix("while")?;
@@ -130,6 +156,15 @@ mod tests {
         let script = rewrite_while(source);
         assert_eq!(script.text, source);
         assert_eq!(script.lines, (0..=8).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn methods_are_renamed_outside_of_strings() {
+        let source =
+            "x.codepoints() # .codepoints(\n'.codepoints(' + y.codepoint_ords()\nz.codepoints\n'é";
+        let expected =
+            "x.elems() # .codepoints(\n'.codepoints(' + y.codepoints()\nz.codepoints\n'é";
+        assert_eq!(rename_methods(source), expected);
     }
 
     #[test]

@@ -1,10 +1,15 @@
 //! `starlark`: runs a Starlark script that changes or validates the resources.
 
 mod answer;
+mod display;
 mod engine;
 mod exchange;
+mod globals;
+mod interpolation;
+mod json;
 mod location;
 mod loops;
+mod math;
 mod native;
 mod render;
 mod values;
@@ -17,7 +22,7 @@ use krm_sdk::{Diagnostic, Error, Resource, ResourceList};
 use krm_yaml::{NodeRef, ScalarType};
 
 use crate::config::{at_field, rejected};
-use crate::interpreter::{InProcess, Interpreter, Syntax, check_nesting};
+use crate::interpreter::{InProcess, Interpreter, MAX_NESTING, Syntax, check_nesting};
 use crate::{Builtin, Run, releases};
 pub use exchange::LANGUAGE;
 use exchange::Request;
@@ -46,6 +51,7 @@ const SYNTAX: Syntax = Syntax {
     keywords: &["and", "else", "for", "if", "in", "or", "while"],
     prefixes: &["lambda", "not"],
     is_indented: true,
+    max_brackets: MAX_NESTING,
 };
 
 /// Runs the script of the functionConfig.
@@ -85,7 +91,7 @@ fn run_source(
 ) -> Result<(), Error> {
     check_nesting(script.text, &SYNTAX).map_err(|at| script.too_deep(at))?;
     let input = InputList::of(list.items.iter().map(Resource::item), &answer::options(list))?;
-    let rewritten = loops::rewrite_while(script.text);
+    let rewritten = loops::rewrite_while(&loops::rename_methods(script.text));
     let request = Request { name: script.name, source: &rewritten.text, list: input.text() };
     let response = request.send(interpreter)?;
     list.log.extend(response.printed);
@@ -152,7 +158,7 @@ fn locate(diagnostic: Diagnostic, config: &Resource, field: &str) -> Diagnostic 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::interpreter::{Language, MAX_NESTING, STACK_SIZE};
+    use crate::interpreter::{Language, STACK_SIZE};
 
     fn list() -> ResourceList {
         let pod =

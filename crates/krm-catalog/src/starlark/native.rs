@@ -1,10 +1,11 @@
 //! The native functions behind the libraries. None of them does I/O.
 
 use data_encoding::{BASE64, BASE64_NOPAD, BASE64URL, BASE64URL_NOPAD, Encoding, HEXLOWER};
-use krm_core::print::json;
+use krm_core::print::json::display as key_text;
 use krm_yaml::{File, NodeRef, Value};
 use md5::{Digest, Md5};
-use regex_lite::Regex;
+use num_bigint::BigInt;
+use regex::Regex;
 use sha1::Sha1;
 use sha2::Sha256;
 use starlark::environment::GlobalsBuilder;
@@ -16,8 +17,9 @@ use starlark::values::none::NoneType;
 use starlark::values::tuple::{AllocTuple, UnpackTuple};
 use starlark::values::{Heap, Value as StarlarkValue};
 
-use super::render;
 use super::values::{from_starlark, to_starlark};
+use super::{display, json, math, render};
+use crate::go_regex;
 
 /// The error of a library function.
 fn error(message: impl std::fmt::Display) -> anyhow::Error {
@@ -27,25 +29,29 @@ fn error(message: impl std::fmt::Display) -> anyhow::Error {
 /// The functions behind `lib/*.star`. Only those files see them.
 #[starlark_module]
 pub(super) fn natives(builder: &mut GlobalsBuilder) {
-    /// Entries are sorted by key, so that the output is deterministic.
     fn _json_encode<'v>(value: StarlarkValue<'v>, heap: Heap<'v>) -> anyhow::Result<String> {
-        let value = sorted(from_starlark(value, heap).map_err(error)?);
-        json::write(&value).map_err(|error| anyhow::anyhow!("json.encode: {error}"))
+        json::encode(value, heap)
     }
 
-    fn _json_decode<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
-        let first = text.trim_start().chars().next().unwrap_or_default();
-        let is_json = matches!(first, '{' | '[' | '"' | '-' | '0'..='9' | 't' | 'f' | 'n');
-        let text = is_json.then(|| text.to_owned());
-        read(text.ok_or_else(|| error("json.decode: expected JSON"))?, heap)
+    fn _json_decode<'v>(
+        #[starlark(require = pos)] x: &str,
+        default: Option<StarlarkValue<'v>>,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<StarlarkValue<'v>> {
+        match (json::decode(x, heap), default) {
+            (Err(_), Some(default)) => Ok(default),
+            (decoded, _) => decoded,
+        }
     }
 
-    fn _json_indent(
+    fn _json_indent<'v>(
         text: &str,
         #[starlark(default = "")] prefix: &str,
         #[starlark(default = "\t")] indent: &str,
+        heap: Heap<'v>,
     ) -> anyhow::Result<String> {
-        Ok(indented(text, prefix, indent))
+        json::decode(text, heap).map_err(|_| error("json.indent: invalid JSON"))?;
+        Ok(json::indent(text, prefix, indent))
     }
 
     fn _yaml_loads<'v>(text: &str, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
@@ -81,59 +87,72 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         })
     }
 
+    /// Compat: flags and counts of the functions below are accepted and ignored, as the kpt function does. Flags are part of the
+    /// pattern: `(?i)`.
     fn _re_findall<'v>(
         pattern: &str,
-        text: &str,
+        string: &str,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
     ) -> anyhow::Result<StarlarkValue<'v>> {
-        reject_flags(flags)?;
+        let _ = flags;
         let pattern = regex(pattern)?;
-        Ok(heap.alloc(AllocTuple(pattern.find_iter(text).map(|it| it.as_str()))))
+        Ok(heap.alloc(AllocTuple(pattern.find_iter(string).map(|it| it.as_str()))))
     }
 
     /// Every match with its groups.
     fn _re_match<'v>(
         pattern: &str,
-        text: &str,
+        string: &str,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
     ) -> anyhow::Result<StarlarkValue<'v>> {
-        reject_flags(flags)?;
+        let _ = flags;
         let pattern = regex(pattern)?;
-        let groups = pattern.captures_iter(text).map(|found| {
+        let groups = pattern.captures_iter(string).map(|found| {
             let texts = (0..found.len()).map(|at| found.get(at).map_or("", |it| it.as_str()));
             heap.alloc(AllocTuple(texts.map(str::to_owned).collect::<Vec<_>>()))
         });
         Ok(heap.alloc(AllocList(groups)))
     }
 
-    fn _re_split<'v>(
+    /// The offsets of the first match in bytes.
+    fn _re_search<'v>(
         pattern: &str,
-        text: &str,
-        #[starlark(default = 0)] limit: i32,
+        string: &str,
         #[starlark(default = 0)] flags: i32,
         heap: Heap<'v>,
     ) -> anyhow::Result<StarlarkValue<'v>> {
-        reject_flags(flags)?;
+        let _ = flags;
         let pattern = regex(pattern)?;
-        let parts: Vec<&str> = match usize::try_from(limit) {
-            Ok(limit) if limit > 0 => pattern.splitn(text, limit).collect(),
-            _ => pattern.split(text).collect(),
-        };
+        Ok(match pattern.find(string) {
+            Some(found) => heap.alloc(AllocList([found.start(), found.end()].map(BigInt::from))),
+            None => StarlarkValue::new_none(),
+        })
+    }
+
+    fn _re_split<'v>(
+        pattern: &str,
+        string: &str,
+        #[starlark(default = 0)] maxsplit: i32,
+        #[starlark(default = 0)] flags: i32,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<StarlarkValue<'v>> {
+        let _ = flags;
+        let limit = if maxsplit == 0 { -1 } else { i64::from(maxsplit) };
+        let parts = go_regex::split(&regex(pattern)?, string, limit);
         Ok(heap.alloc(AllocTuple(parts)))
     }
 
     fn _re_sub(
         pattern: &str,
-        with: &str,
-        text: &str,
+        repl: &str,
+        string: &str,
         #[starlark(default = 0)] count: i32,
         #[starlark(default = 0)] flags: i32,
     ) -> anyhow::Result<String> {
-        reject_flags(flags)?;
-        let limit = usize::try_from(count).unwrap_or(0);
-        Ok(regex(pattern)?.replacen(text, limit, with).into_owned())
+        let _ = (count, flags);
+        Ok(regex(pattern)?.replace_all(string, repl).into_owned())
     }
 
     /// A mathematical function, by name.
@@ -142,8 +161,34 @@ pub(super) fn natives(builder: &mut GlobalsBuilder) {
         #[starlark(args)] numbers: UnpackTuple<UnpackFloat>,
     ) -> anyhow::Result<f64> {
         let numbers: Vec<f64> = numbers.items.iter().map(|it| it.0).collect();
+        if name == "log" && numbers.get(1) == Some(&1.0) {
+            return Err(error("math.log: division by zero"));
+        }
         let wrong_count = || error(format!("math.{name}: wrong number of arguments"));
-        calculate(name, &numbers).ok_or_else(wrong_count)
+        math::calculate(name, &numbers).ok_or_else(wrong_count)
+    }
+
+    /// `ceil` and `floor`, whose value is an integer.
+    fn _math_integer<'v>(
+        name: &str,
+        x: StarlarkValue<'v>,
+        heap: Heap<'v>,
+    ) -> anyhow::Result<StarlarkValue<'v>> {
+        let number = match (x.get_type(), display::unpack_float(x)) {
+            ("int", _) => return Ok(x),
+            (_, Some(number)) if number.is_finite() => number,
+            (_, Some(number)) => {
+                let text = display::non_finite(number);
+                return Err(error(format!("math.{name}: cannot convert float {text} to integer")));
+            }
+            (other, None) => {
+                return Err(error(format!("math.{name}: got {other}, want float or int")));
+            }
+        };
+        let whole = if name == "ceil" { number.ceil() } else { number.floor() };
+        // All digits, without an exponent.
+        let integer: BigInt = format!("{whole:.0}").parse().map_err(error)?;
+        Ok(heap.alloc(integer))
     }
 
     fn _match_gvk(resource: DictRef<'_>, api_version: &str, kind: &str) -> anyhow::Result<bool> {
@@ -176,92 +221,6 @@ fn metadata<'v>(resource: &DictRef<'v>, name: &str) -> &'v str {
     metadata.and_then(|it| it.get_str(name)?.unpack_str()).unwrap_or_default()
 }
 
-/// Flags are part of the pattern: `(?i)`.
-fn reject_flags(flags: i32) -> anyhow::Result<()> {
-    if flags == 0 { Ok(()) } else { Err(error("re: write flags in the pattern: `(?i)`")) }
-}
-
-/// Formats JSON with one entry per line.
-fn indented(text: &str, prefix: &str, indent: &str) -> String {
-    let (mut out, mut depth, mut in_string, mut is_escaped) =
-        (String::new(), 0_usize, false, false);
-    let line = |out: &mut String, depth: usize| {
-        out.push('\n');
-        out.push_str(prefix);
-        out.push_str(&indent.repeat(depth));
-    };
-    let mut rest = text.chars().peekable();
-    while let Some(c) = rest.next() {
-        if in_string {
-            in_string = c != '"' || is_escaped;
-            is_escaped = c == '\\' && !is_escaped;
-            out.push(c);
-            continue;
-        }
-        match c {
-            '{' | '[' => {
-                while rest.next_if(|c| c.is_whitespace()).is_some() {}
-                out.push(c);
-                match rest.next_if(|c| matches!(c, '}' | ']')) {
-                    Some(close) => out.push(close),
-                    None => {
-                        depth += 1;
-                        line(&mut out, depth);
-                    }
-                }
-            }
-            '}' | ']' => {
-                depth = depth.saturating_sub(1);
-                line(&mut out, depth);
-                out.push(c);
-            }
-            ',' => {
-                out.push(c);
-                line(&mut out, depth);
-            }
-            ':' => out.push_str(": "),
-            c if c.is_whitespace() => {}
-            c => {
-                in_string = c == '"';
-                out.push(c);
-            }
-        }
-    }
-    out
-}
-
-fn calculate(name: &str, numbers: &[f64]) -> Option<f64> {
-    Some(match (name, numbers) {
-        ("ceil", [x]) => x.ceil(),
-        ("fabs", [x]) => x.abs(),
-        ("floor", [x]) => x.floor(),
-        ("round", [x]) => x.round(),
-        ("exp", [x]) => x.exp(),
-        ("sqrt", [x]) => x.sqrt(),
-        ("log", [x]) => x.ln(),
-        ("log", [x, base]) => x.log(*base),
-        ("pow", [x, y]) => x.powf(*y),
-        ("mod", [x, y]) => x % y,
-        ("acos", [x]) => x.acos(),
-        ("asin", [x]) => x.asin(),
-        ("atan", [x]) => x.atan(),
-        ("atan2", [y, x]) => y.atan2(*x),
-        ("cos", [x]) => x.cos(),
-        ("hypot", [x, y]) => x.hypot(*y),
-        ("sin", [x]) => x.sin(),
-        ("tan", [x]) => x.tan(),
-        ("degrees", [x]) => x.to_degrees(),
-        ("radians", [x]) => x.to_radians(),
-        ("acosh", [x]) => x.acosh(),
-        ("asinh", [x]) => x.asinh(),
-        ("atanh", [x]) => x.atanh(),
-        ("cosh", [x]) => x.cosh(),
-        ("sinh", [x]) => x.sinh(),
-        ("tanh", [x]) => x.tanh(),
-        _ => return None,
-    })
-}
-
 /// Parses YAML or JSON.
 fn read<'v>(text: String, heap: Heap<'v>) -> anyhow::Result<StarlarkValue<'v>> {
     let file = File::parse(text).map_err(error)?;
@@ -288,7 +247,7 @@ fn base64(name: &str) -> anyhow::Result<Encoding> {
 }
 
 fn regex(pattern: &str) -> anyhow::Result<Regex> {
-    Regex::new(pattern).map_err(|cause| error(format!("re: `{pattern}`: {cause}")))
+    go_regex::compile(pattern).map_err(|cause| error(format!("re: {cause}")))
 }
 
 /// Sorts the entries of all mappings by key.
@@ -298,7 +257,7 @@ fn sorted(value: Value<'static>) -> Value<'static> {
         Value::Mapping(entries) => {
             let entries = entries.into_iter().map(|(key, value)| (key, sorted(value)));
             let mut entries: Vec<_> = entries.collect();
-            entries.sort_by_cached_key(|(key, _)| json::display(key));
+            entries.sort_by_cached_key(|(key, _)| key_text(key));
             Value::Mapping(entries)
         }
         other => other,

@@ -7,3 +7,5 @@ mod invariants;
 mod pages;
 mod run;
 mod setters;
+#[cfg(feature = "starlark")]
+mod starlark_expressions;
