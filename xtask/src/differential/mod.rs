@@ -11,6 +11,7 @@ mod fmt;
 mod functions;
 mod kpt;
 mod merge;
+mod policies;
 #[allow(dead_code, reason = "the property tests of krm-yaml use more of it")]
 #[path = "../../../crates/krm-yaml/tests/suite/properties/mod.rs"]
 mod properties;
@@ -41,6 +42,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
                 return reader::run(&reader::Options::parse(&mut args)?);
             }
             lexopt::Arg::Long("kpt") => return kpt::run(&kpt::Options::parse(&mut args)?),
+            lexopt::Arg::Long("policies") => {
+                return policies::run(&policies::Options::parse(&mut args)?);
+            }
             lexopt::Arg::Long("tables") => tables = Some(tables::Options::parse(&mut args)?),
             _ => return Err(arg.unexpected().into()),
         }
