@@ -72,13 +72,13 @@ pub mod gatekeeper;
 pub mod gen_pkg_context;
 pub mod generate_folders;
 mod generated;
-mod growth;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod go_float;
 #[cfg(any(feature = "cel", feature = "starlark"))]
 mod go_regex;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod go_text;
+mod growth;
 pub mod interpreter;
 pub mod kinds;
 pub mod kubeconform;

@@ -222,7 +222,7 @@ fn has_engine(template: &Path, engine: Engine) -> TaskResult<bool> {
     Ok(engine == Engine::Rego || names.any(|name| name == "K8sNativeValidation"))
 }
 
-fn targets(template: &Value<'static>) -> &[Value<'static>] {
+fn targets<'v>(template: &'v Value<'static>) -> &'v [Value<'static>] {
     field(template, "spec").map_or(&[], |spec| elements(spec, "targets"))
 }
 
@@ -313,7 +313,7 @@ fn field_mut<'v>(value: &'v mut Value<'static>, name: &str) -> Option<&'v mut Va
 }
 
 /// Sets the file of a resource.
-fn annotate(resource: &mut Value<'static>, file: &str) {
+fn annotate(resource: &mut Value<'static>, file: &'static str) {
     let mut holder = resource;
     for name in ["metadata", "annotations"] {
         if field(holder, name).is_none() {

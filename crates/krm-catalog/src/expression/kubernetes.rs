@@ -78,20 +78,20 @@ pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
         env.add_member_overload(name, &format!("list.{name}"), LIST_TYPE, arguments, function)
     };
     list(env, "isSorted", Vec::new(), |args| {
-        call(args, |args| is_sorted(items(args)?).map(Value::Bool))
+        call(&args, |args| is_sorted(items(args)?).map(Value::Bool))
     })?;
-    list(env, "sum", Vec::new(), |args| call(args, |args| sum(items(args)?)))?;
+    list(env, "sum", Vec::new(), |args| call(&args, |args| sum(items(args)?)))?;
     list(env, "min", Vec::new(), |args| {
-        call(args, |args| extreme("min", items(args)?, Ordering::Less))
+        call(&args, |args| extreme("min", items(args)?, Ordering::Less))
     })?;
     list(env, "max", Vec::new(), |args| {
-        call(args, |args| extreme("max", items(args)?, Ordering::Greater))
+        call(&args, |args| extreme("max", items(args)?, Ordering::Greater))
     })?;
     list(env, "indexOf", vec![DYN_TYPE], |args| {
-        call(args, |args| Ok(index(items(args)?.iter().position(|it| Some(it) == args.get(1)))))
+        call(&args, |args| Ok(index(items(args)?.iter().position(|it| Some(it) == args.get(1)))))
     })?;
     list(env, "lastIndexOf", vec![DYN_TYPE], |args| {
-        call(args, |args| Ok(index(items(args)?.iter().rposition(|it| Some(it) == args.get(1)))))
+        call(&args, |args| Ok(index(items(args)?.iter().rposition(|it| Some(it) == args.get(1)))))
     })?;
     for (name, function) in SETS {
         env.add_overload(name, name, vec![LIST_TYPE, LIST_TYPE], *function)?;
@@ -100,17 +100,17 @@ pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
         env.add_member_overload(name, id, STRING_TYPE, arguments, function)
     };
     string(env, "find", "string.find", vec![STRING_TYPE], |args| {
-        call(args, |args| {
+        call(&args, |args| {
             let (text, pattern) = texts(args)?;
             let found = go_pattern("find", pattern)?.find(text).map_or("", |it| it.as_str());
             Ok(found.into())
         })
     })?;
     string(env, "findAll", "string.findAll", vec![STRING_TYPE], |args| {
-        call(args, |args| find_all(args, None))
+        call(&args, |args| find_all(args, None))
     })?;
     string(env, "findAll", "string.findAll(int)", vec![STRING_TYPE, INT_TYPE], |args| {
-        call(args, |args| match args.get(2) {
+        call(&args, |args| match args.get(2) {
             Some(Value::Int(limit)) => find_all(args, usize::try_from(*limit).ok()),
             _ => Err(no_overload("findAll")),
         })
@@ -121,7 +121,7 @@ pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
 
 /// Calls a function with values of its own, and returns a value.
 pub(super) fn call<'b, 'v>(
-    args: Vec<CowVal<'b, 'v>>,
+    args: &[CowVal<'b, 'v>],
     function: impl FnOnce(&[Value]) -> Result<Value, ExecutionError>,
 ) -> Result<CowVal<'b, 'v>, ExecutionError> {
     let values = args.iter().map(|it| Value::try_from(&**it));
@@ -207,12 +207,12 @@ fn extreme(name: &str, items: &[Value], wanted: Ordering) -> Result<Value, Execu
 
 /// The functions of two sets, which are lists.
 const SETS: &[(&str, Function)] = &[
-    ("sets.contains", |args| call(args, |args| pair(args).map(|(a, b)| contains(a, b).into()))),
+    ("sets.contains", |args| call(&args, |args| pair(args).map(|(a, b)| contains(a, b).into()))),
     ("sets.equivalent", |args| {
-        call(args, |args| pair(args).map(|(a, b)| (contains(a, b) && contains(b, a)).into()))
+        call(&args, |args| pair(args).map(|(a, b)| (contains(a, b) && contains(b, a)).into()))
     }),
     ("sets.intersects", |args| {
-        call(args, |args| pair(args).map(|(a, b)| a.iter().any(|it| b.contains(it)).into()))
+        call(&args, |args| pair(args).map(|(a, b)| a.iter().any(|it| b.contains(it)).into()))
     }),
 ];
 

@@ -39,7 +39,7 @@ impl Address {
         }
     }
 
-    fn from_bits(self, bits: u128) -> Self {
+    fn with_bits(self, bits: u128) -> Self {
         Self(match self.0 {
             IpAddr::V4(_) => IpAddr::V4(u32::try_from(bits >> 96).unwrap_or(0).into()),
             IpAddr::V6(_) => IpAddr::V6(bits.into()),
@@ -74,7 +74,7 @@ impl Network {
     }
 
     fn masked(self) -> Self {
-        Self { address: self.address.from_bits(self.address.bits().0 & self.mask()), ..self }
+        Self { address: self.address.with_bits(self.address.bits().0 & self.mask()), ..self }
     }
 
     fn contains(self, address: Address) -> bool {
@@ -119,56 +119,56 @@ fn opaque(value: impl Opaque) -> Value {
 pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
     let conversions: &[(&str, Function)] = &[
         ("isIP", |args| {
-            call(args, |args| Ok(text(args, 0).and_then(Address::parse).is_some().into()))
+            call(&args, |args| Ok(text(args, 0).and_then(Address::parse).is_some().into()))
         }),
-        ("ip", |args| call(args, |args| Ok(opaque(address("ip", args, 0)?)))),
+        ("ip", |args| call(&args, |args| Ok(opaque(address("ip", args, 0)?)))),
         ("isCIDR", |args| {
-            call(args, |args| Ok(text(args, 0).and_then(Network::parse).is_some().into()))
+            call(&args, |args| Ok(text(args, 0).and_then(Network::parse).is_some().into()))
         }),
-        ("cidr", |args| call(args, |args| Ok(opaque(network("cidr", args, 0)?)))),
+        ("cidr", |args| call(&args, |args| Ok(opaque(network("cidr", args, 0)?)))),
     ];
     for (name, function) in conversions {
         env.add_overload(name, name, vec![STRING_TYPE], *function)?;
     }
     let of_address: &[(&str, Function)] = &[
         ("family", |args| {
-            call(args, |args| {
+            call(&args, |args| {
                 Ok(Value::Int(if address("family", args, 0)?.0.is_ipv4() { 4 } else { 6 }))
             })
         }),
         ("isLoopback", |args| {
-            call(args, |args| Ok(address("isLoopback", args, 0)?.0.is_loopback().into()))
+            call(&args, |args| Ok(address("isLoopback", args, 0)?.0.is_loopback().into()))
         }),
         ("isUnspecified", |args| {
-            call(args, |args| Ok(address("isUnspecified", args, 0)?.0.is_unspecified().into()))
+            call(&args, |args| Ok(address("isUnspecified", args, 0)?.0.is_unspecified().into()))
         }),
         ("isLinkLocalUnicast", |args| {
-            call(args, |args| Ok(is_link_local(address("isLinkLocalUnicast", args, 0)?.0).into()))
+            call(&args, |args| Ok(is_link_local(address("isLinkLocalUnicast", args, 0)?.0).into()))
         }),
         ("isLinkLocalMulticast", |args| {
-            call(args, |args| {
+            call(&args, |args| {
                 Ok(is_local_multicast(address("isLinkLocalMulticast", args, 0)?.0).into())
             })
         }),
         ("isGlobalUnicast", |args| {
-            call(args, |args| Ok(is_global_unicast(address("isGlobalUnicast", args, 0)?.0).into()))
+            call(&args, |args| Ok(is_global_unicast(address("isGlobalUnicast", args, 0)?.0).into()))
         }),
     ];
     for (name, function) in of_address {
         env.add_member_overload(name, name, Type::new_opaque_type(ADDRESS), Vec::new(), *function)?;
     }
     let of_network: [(&str, Vec<Type>, Function); 7] = [
-        ("containsIP", vec![Type::new_opaque_type(ADDRESS)], contains_address),
-        ("containsIP", vec![STRING_TYPE], contains_address),
-        ("containsCIDR", vec![Type::new_opaque_type(NETWORK)], contains_network),
-        ("containsCIDR", vec![STRING_TYPE], contains_network),
+        ("containsIP", vec![Type::new_opaque_type(ADDRESS)], |args| contains_address(&args)),
+        ("containsIP", vec![STRING_TYPE], |args| contains_address(&args)),
+        ("containsCIDR", vec![Type::new_opaque_type(NETWORK)], |args| contains_network(&args)),
+        ("containsCIDR", vec![STRING_TYPE], |args| contains_network(&args)),
         ("prefixLength", Vec::new(), |args| {
-            call(args, |args| Ok(Value::Int(network("prefixLength", args, 0)?.prefix.into())))
+            call(&args, |args| Ok(Value::Int(network("prefixLength", args, 0)?.prefix.into())))
         }),
         ("masked", Vec::new(), |args| {
-            call(args, |args| Ok(opaque(network("masked", args, 0)?.masked())))
+            call(&args, |args| Ok(opaque(network("masked", args, 0)?.masked())))
         }),
-        ("ip", Vec::new(), |args| call(args, |args| Ok(opaque(network("ip", args, 0)?.address)))),
+        ("ip", Vec::new(), |args| call(&args, |args| Ok(opaque(network("ip", args, 0)?.address)))),
     ];
     for (at, (name, arguments, function)) in of_network.into_iter().enumerate() {
         let id = format!("{name}-{at}");
@@ -177,14 +177,14 @@ pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
     Ok(())
 }
 
-fn contains_address<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, ExecutionError> {
+fn contains_address<'b, 'v>(args: &[CowVal<'b, 'v>]) -> Result<CowVal<'b, 'v>, ExecutionError> {
     call(args, |args| {
         let (network, address) = (network("containsIP", args, 0)?, address("containsIP", args, 1)?);
         Ok(network.contains(address).into())
     })
 }
 
-fn contains_network<'b, 'v>(args: Vec<CowVal<'b, 'v>>) -> Result<CowVal<'b, 'v>, ExecutionError> {
+fn contains_network<'b, 'v>(args: &[CowVal<'b, 'v>]) -> Result<CowVal<'b, 'v>, ExecutionError> {
     call(args, |args| {
         let (a, b) = (network("containsCIDR", args, 0)?, network("containsCIDR", args, 1)?);
         Ok((a.prefix <= b.prefix && a.contains(b.address)).into())

@@ -136,20 +136,20 @@ fn arithmetic(
 pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
     let quantity = || Type::new_opaque_type(NAME);
     env.add_overload("isQuantity", "isQuantity", vec![STRING_TYPE], |args| {
-        call(args, |args| Ok(Quantity::parse(text(args)?).is_some().into()))
+        call(&args, |args| Ok(Quantity::parse(text(args)?).is_some().into()))
     })?;
     env.add_overload("quantity", "quantity", vec![STRING_TYPE], |args| {
-        call(args, |args| {
+        call(&args, |args| {
             let invalid = || ExecutionError::function_error("quantity", "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'");
             Ok(value(Quantity::parse(text(args)?).ok_or_else(invalid)?))
         })
     })?;
     let unary: &[(&str, Function)] = &[
         ("isInteger", |args| {
-            call(args, |args| Ok(one("isInteger", args)?.integer().is_some().into()))
+            call(&args, |args| Ok(one("isInteger", args)?.integer().is_some().into()))
         }),
         ("asInteger", |args| {
-            call(args, |args| {
+            call(&args, |args| {
                 let integer = one("asInteger", args)?.integer();
                 let error = || {
                     ExecutionError::function_error("asInteger", "cannot convert value to integer")
@@ -158,10 +158,10 @@ pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
             })
         }),
         ("asApproximateFloat", |args| {
-            call(args, |args| Ok(Value::Float(one("asApproximateFloat", args)?.float())))
+            call(&args, |args| Ok(Value::Float(one("asApproximateFloat", args)?.float())))
         }),
         ("sign", |args| {
-            call(args, |args| Ok(Value::Int(i64::from(one("sign", args)?.0.signum() as i8))))
+            call(&args, |args| Ok(Value::Int(i64::from(one("sign", args)?.0.signum() as i8))))
         }),
     ];
     for (name, function) in unary {
@@ -169,21 +169,23 @@ pub(super) fn extend(env: &mut Env) -> Result<(), DeclarationError> {
     }
     let binary: &[(&str, Function)] = &[
         ("isGreaterThan", |args| {
-            call(args, |args| two("isGreaterThan", args).map(|(a, b)| (a.0 > b.0).into()))
+            call(&args, |args| two("isGreaterThan", args).map(|(a, b)| (a.0 > b.0).into()))
         }),
         ("isLessThan", |args| {
-            call(args, |args| two("isLessThan", args).map(|(a, b)| (a.0 < b.0).into()))
+            call(&args, |args| two("isLessThan", args).map(|(a, b)| (a.0 < b.0).into()))
         }),
         ("compareTo", |args| {
-            call(args, |args| two("compareTo", args).map(|(a, b)| Value::Int(a.0.cmp(&b.0) as i64)))
+            call(&args, |args| {
+                two("compareTo", args).map(|(a, b)| Value::Int(a.0.cmp(&b.0) as i64))
+            })
         }),
     ];
     for (name, function) in binary {
         env.add_member_overload(name, name, quantity(), vec![quantity()], *function)?;
     }
     let sums: &[(&str, Function)] = &[
-        ("add", |args| call(args, |args| arithmetic("add", args, i128::checked_add))),
-        ("sub", |args| call(args, |args| arithmetic("sub", args, i128::checked_sub))),
+        ("add", |args| call(&args, |args| arithmetic("add", args, i128::checked_add))),
+        ("sub", |args| call(&args, |args| arithmetic("sub", args, i128::checked_sub))),
     ];
     for (name, function) in sums {
         env.add_member_overload(name, name, quantity(), vec![quantity()], *function)?;
@@ -211,7 +213,7 @@ mod tests {
             ("5.", Some(UNIT * 5)),
             ("250m", Some(UNIT / 4)),
             ("1Ki", Some(1024 * UNIT)),
-            ("1.5Gi", Some(3 * UNIT << 29)),
+            ("1.5Gi", Some((3 * UNIT) << 29)),
             ("1e3", Some(1000 * UNIT)),
             ("1E", Some(UNIT * 1_000_000_000_000_000_000)),
             ("12E-1", Some(UNIT * 12 / 10)),

@@ -60,7 +60,7 @@ const VARIABLES: &str = "variables";
 pub(super) fn register(env: &mut Env) -> Result<(), DeclarationError> {
     env.add_overload(CHARGE, "charge", vec![DYN_TYPE], charge)?;
     env.add_overload(MATCHES, "matches", vec![STRING_TYPE, STRING_TYPE], |args| {
-        call(args, |args| match args {
+        call(&args, |args| match args {
             [Value::String(text), Value::String(pattern)] => {
                 Ok(go_pattern("matches", pattern)?.is_match(text).into())
             }

@@ -151,7 +151,7 @@ fn starlark_expressions_have_the_answers_of_the_original() {
                 );
             }
             (None, false) => {
-                wrong.push(format!("{}\n  krm: {ours}\n  original: {theirs}", entry.script))
+                wrong.push(format!("{}\n  krm: {ours}\n  original: {theirs}", entry.script));
             }
             (Some(_), true) if oracle.is_some() => {}
             (Some(_), true) => wrong.push(format!("{}\n  does not differ any more", entry.script)),

@@ -26,8 +26,8 @@ type BuiltinResult = anyhow::Result<Value>;
 type Builtin = (&'static str, u8, fn(&[Value]) -> BuiltinResult);
 
 const BUILTINS: &[Builtin] = &[
-    ("all", 1, |args| Ok(elements(&args[0]).map_or(Value::Undefined, |it| all(it).into()))),
-    ("any", 1, |args| Ok(elements(&args[0]).map_or(Value::Undefined, |it| any(it).into()))),
+    ("all", 1, |args| Ok(elements(&args[0]).map_or(Value::Undefined, |it| all(&it).into()))),
+    ("any", 1, |args| Ok(elements(&args[0]).map_or(Value::Undefined, |it| any(&it).into()))),
     ("cast_array", 1, cast_array),
     ("cast_boolean", 1, |args| Ok(only_if(&args[0], matches!(args[0], Value::Bool(_))))),
     ("cast_null", 1, |args| Ok(only_if(&args[0], args[0] == Value::Null))),
@@ -75,12 +75,12 @@ fn elements(value: &Value) -> Option<Vec<Value>> {
     }
 }
 
-fn all(items: Vec<Value>) -> bool {
+fn all(items: &[Value]) -> bool {
     items.iter().all(|it| *it == Value::Bool(true))
 }
 
-fn any(items: Vec<Value>) -> bool {
-    items.iter().any(|it| *it == Value::Bool(true))
+fn any(items: &[Value]) -> bool {
+    items.contains(&Value::Bool(true))
 }
 
 fn cast_array(args: &[Value]) -> BuiltinResult {
