@@ -282,7 +282,7 @@ fn documents_are_replaced_whatever_surrounds_them() {
         ["---\n", "---\n"],
         ["# licence\n---\n", "\n\n---   # b\n"],
         ["--- # a\n", "...\n---\n"],
-        ["---\n\n", "\n"],
+        ["---\n\n", "\n---\n\n"],
         ["%YAML 1.2\n---\n", "---\n"],
         ["\u{feff}", "---\n"],
     ];
