@@ -32,6 +32,11 @@ pub(crate) fn is_custom(config: &Resource, kind: &str) -> bool {
     config.kind() == kind && config.api_version() == API_VERSION
 }
 
+/// Reads `data` of a functionConfig of any kind, as the original functions do; without `data`, the functionConfig itself.
+pub(crate) fn read_data<T: DeserializeOwned>(config: &Resource) -> Result<T, Error> {
+    if config.get("data").is_some() { config.read_data() } else { config.read_config() }
+}
+
 /// The text of the functionConfig, by which [`is_function_config`] recognizes it.
 pub(crate) fn config_text(list: &ResourceList) -> Option<String> {
     list.function_config.as_ref().map(|config| config.text().to_owned())

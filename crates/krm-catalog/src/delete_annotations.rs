@@ -5,7 +5,7 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use krm_yaml::EmptyParents;
 use serde::Deserialize;
 
-use crate::config::{function_config, invalid_field, missing};
+use crate::config::{function_config, invalid_field, missing, read_data};
 use crate::{Builtin, Run, releases};
 
 /// The description of the function.
@@ -52,7 +52,7 @@ fn names(list: &ResourceList) -> Result<Vec<String>, Error> {
     let Some(config) = function_config(list) else {
         return Err(missing::<DeleteAnnotations>(list, BUILTIN.name, message));
     };
-    let DeleteAnnotations { annotation_keys } = config.read_config()?;
+    let DeleteAnnotations { annotation_keys } = read_data(config)?;
     let names = annotation_keys.split(',').map(str::trim).filter(|name| !name.is_empty());
     let names: Vec<String> = names.map(str::to_owned).collect();
     if names.is_empty() {

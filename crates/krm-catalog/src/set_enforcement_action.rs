@@ -5,7 +5,7 @@ use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
 use crate::changes::{change, not_a_mapping};
-use crate::config::{function_config, invalid_field, missing, with_context};
+use crate::config::{function_config, invalid_field, missing, read_data, with_context};
 use crate::{Builtin, Run, releases};
 
 /// The description of the function.
@@ -65,7 +65,7 @@ fn action(list: &ResourceList) -> Result<String, Error> {
     let Some(config) = function_config(list) else {
         return Err(missing::<SetEnforcementAction>(list, BUILTIN.name, required));
     };
-    let SetEnforcementAction { enforcement_action } = config.read_config()?;
+    let SetEnforcementAction { enforcement_action } = read_data(config)?;
     let hint = "use one of `deny`, `warn` and `dryrun`";
     match enforcement_action.as_str() {
         "deny" | "warn" | "dryrun" => Ok(enforcement_action),

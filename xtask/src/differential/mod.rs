@@ -6,7 +6,6 @@
 //! yq uses go-yaml, as Kubernetes' own tools do. A difference is not necessarily a bug: go-yaml follows YAML 1.1 in places.
 
 mod classes;
-mod config;
 mod fmt;
 mod functions;
 mod kpt;
@@ -27,17 +26,20 @@ use krm_yaml::{DocumentRef, Edit, File, Value};
 use crate::corpus::{self, Layout};
 use crate::{TaskResult, peers, shell};
 
+pub(crate) use functions::documented_ids;
+
 const RESOURCES: usize = 100;
 const ANNOTATION: &str = "example.com/differential";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
-    let (mut only_merge, mut only_functions, mut is_stand_in) = (false, false, false);
+    let mut only_merge = false;
     let mut tables = None;
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Long("merge") => only_merge = true,
-            lexopt::Arg::Long("functions") => only_functions = true,
-            lexopt::Arg::Long("stand-in") => is_stand_in = true,
+            lexopt::Arg::Long("functions") => {
+                return functions::run(&functions::Options::parse(&mut args)?);
+            }
             lexopt::Arg::Long("reader") => {
                 return reader::run(&reader::Options::parse(&mut args)?);
             }
@@ -51,9 +53,6 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     }
     if let Some(options) = tables {
         return tables::run(&options);
-    }
-    if only_functions || is_stand_in {
-        return functions::run(is_stand_in);
     }
     let gopeer = peers::find("gopeer").ok_or("gopeer is not built; run `cargo xtask peers`")?;
     merge::run(&gopeer)?;

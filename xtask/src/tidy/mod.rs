@@ -4,6 +4,7 @@ mod architecture;
 mod conformance;
 mod dependencies;
 mod diagnostics;
+mod differences;
 mod files;
 mod language;
 mod no_io;
@@ -62,6 +63,7 @@ const RULES: &[(&str, Rule)] = &[
     ("architecture_names_exist", architecture::architecture_names_exist),
     ("conformance_rows_name_tests", conformance::conformance_rows_name_tests),
     ("dependencies_point_one_way", dependencies::dependencies_point_one_way),
+    ("differences_are_documented", differences::differences_are_documented),
     ("every_diagnostic_has_a_kind", diagnostics::every_diagnostic_has_a_kind),
     ("files_are_small", files::files_are_small),
     ("files_start_with_a_summary", files::files_start_with_a_summary),
@@ -140,6 +142,7 @@ mod tests {
         architecture_names_exist
         conformance_rows_name_tests
         dependencies_point_one_way
+        differences_are_documented
         every_diagnostic_has_a_kind
         files_are_small
         files_start_with_a_summary

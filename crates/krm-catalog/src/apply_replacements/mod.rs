@@ -156,11 +156,6 @@ fn set_target(
         let path = FieldPath::new(text).map_err(|reason| {
             error(list, &path_field, format!("invalid path `{text}`: {reason}"))
         })?;
-        if target.options.create && path.has_wildcard() {
-            let message = "cannot support create option in a multi-value target";
-            let hint = "select one element, or remove `create`";
-            return Err(error(list, &path_field, message).hint(hint).into());
-        }
         paths.push((text, path_field, path));
     }
     let mut is_selected = false;
@@ -174,11 +169,16 @@ fn set_target(
             match growth.track(&mut list.items[at], set) {
                 Ok(is_set) if is_set || !is_required => {}
                 Ok(_) => {
-                    let message = format!("unable to find field \"{text}\" in replacement target");
-                    let hint = format!(
-                        "add the field to {}, or use `options: {{create: true}}`",
-                        label(&list.items[at])
-                    );
+                    let label = label(&list.items[at]);
+                    let (action, hint) = match target.options.create {
+                        true => ("find or create", format!("`*` matches nothing in {label}")),
+                        false => (
+                            "find",
+                            format!("add the field to {label}, or use `options: {{create: true}}`"),
+                        ),
+                    };
+                    let message =
+                        format!("unable to {action} field \"{text}\" in replacement target");
                     return Err(error(list, path_field, message).hint(hint).into());
                 }
                 Err(error) => return Err(error),

@@ -64,11 +64,6 @@ impl FieldPath {
         }
     }
 
-    /// Whether the path has `*`.
-    pub(super) fn has_wildcard(&self) -> bool {
-        self.segments.iter().any(|segment| matches!(segment, PathSegment::All))
-    }
-
     /// All matching fields, in order.
     pub(super) fn find<'a>(&self, root: NodeRef<'a>) -> Vec<NodeRef<'a>> {
         self.segments.iter().fold(vec![root], |found, segment| {
@@ -76,26 +71,46 @@ impl FieldPath {
         })
     }
 
-    /// The path for an edit that creates the field; none if the path does not determine what to create.
-    pub(super) fn to_create(&self, root: NodeRef<'_>) -> Option<Path> {
-        let mut path = Path::default();
-        let mut node = Some(root);
-        for segment in &self.segments {
-            let is_mapping = node.is_some_and(|node| node.kind() == NodeKind::Mapping);
-            path.push(match segment {
-                PathSegment::Key(key) => match key.parse().ok().filter(|_| !is_mapping) {
-                    Some(index) => Segment::Index(index),
-                    None => Segment::Key(key.clone()),
-                },
-                PathSegment::Match { key, value, .. } if !key.is_empty() => {
-                    Segment::Match { key: key.clone(), value: value.clone() }
-                }
-                _ => return None,
-            });
-            node = node.and_then(|node| advance(node.resolve(), segment).into_iter().next());
-        }
-        Some(path)
+    /// The paths of all matching fields, in order. With `create`, also of missing ones: below each element that `*` matches, and a
+    /// new element for `[name=web]` if there is none.
+    pub(super) fn targets(&self, root: NodeRef<'_>, create: bool) -> Vec<Path> {
+        let mut targets = Vec::new();
+        collect(root, &self.segments, create, &mut targets);
+        targets
     }
+}
+
+/// As deep as the path, which is bounded.
+fn collect(node: NodeRef<'_>, segments: &[PathSegment], create: bool, targets: &mut Vec<Path>) {
+    let Some((first, rest)) = segments.split_first() else {
+        return targets.push(node.path());
+    };
+    let parent = node.resolve();
+    let found = advance(parent, first);
+    if found.is_empty() && create {
+        targets.extend(missing_path(parent, segments));
+    }
+    found.into_iter().for_each(|node| collect(node, rest, create, targets));
+}
+
+/// The path of a field to create below a node; none if the path does not determine what to create.
+fn missing_path(parent: NodeRef<'_>, segments: &[PathSegment]) -> Option<Path> {
+    let mut path = parent.path();
+    let mut is_mapping = parent.kind() == NodeKind::Mapping;
+    for segment in segments {
+        path.push(match segment {
+            PathSegment::Key(key) => match key.parse().ok().filter(|_| !is_mapping) {
+                Some(index) => Segment::Index(index),
+                None => Segment::Key(key.clone()),
+            },
+            PathSegment::Match { key, value, .. } if !key.is_empty() => {
+                Segment::Match { key: key.clone(), value: value.clone() }
+            }
+            _ => return None,
+        });
+        is_mapping = false;
+    }
+    Some(path)
 }
 
 /// `[name=web]`, `[=value]`, `[0]` or a key with dots.

@@ -121,34 +121,25 @@ pub(super) fn set(
         let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
         in_resource(item, error.at(item.item().file(), node.full_span()))
     };
-    let found = path.find(item.root());
     let mut new = Vec::new();
-    for node in &found {
-        let value = source.value(Some(*node), field_type::of(item, &node.path()), options);
-        let value = value.map_err(|message| failed(item, *node, message))?;
-        // An equal value is left as it is written.
-        new.push((node.path(), value));
+    for path in path.targets(item.root(), options.create) {
+        let node = item.root().document().find(&path);
+        let value = source.value(node, field_type::of(item, &path), options);
+        let value = value.map_err(|it| failed(item, node.unwrap_or(item.root()), it))?;
+        new.push((path, value));
     }
-    if !new.is_empty() {
-        item.edit(|edit, root| {
-            for (path, value) in &new {
-                let Some(node) = root.document().find(path) else { continue };
-                if node.kind() == NodeKind::Alias {
+    item.edit(|edit, root| {
+        for (path, value) in &new {
+            match root.document().find(path) {
+                Some(node) if node.kind() == NodeKind::Alias => {
                     edit.overwrite(node, value.clone())?;
-                } else {
-                    edit.set(node, value.clone())?;
                 }
+                // An equal value is left as it is written.
+                Some(node) => edit.set(node, value.clone())?,
+                None => edit.set_at(root.document(), path, value.clone())?,
             }
-            Ok(())
-        })?;
-        return Ok(true);
-    }
-    let Some(path) = path.to_create(item.root()).filter(|_| options.create) else {
-        return Ok(false);
-    };
-    let value = source
-        .value(None, field_type::of(item, &path), options)
-        .map_err(|message| failed(item, item.root(), message))?;
-    item.edit(|edit, root| edit.set_at(root.document(), &path, value))?;
-    Ok(true)
+        }
+        Ok(())
+    })?;
+    Ok(!new.is_empty())
 }

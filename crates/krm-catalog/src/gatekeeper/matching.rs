@@ -90,7 +90,7 @@ fn by_namespace(
     let found = reviews.namespace(&name);
     found.map(|it| selects(selector, it)).ok_or_else(|| {
         format!(
-            "the constraint {} selects by labels of namespaces, but the Namespace {name} is not among the resources",
+            "the constraint {} is not checked: it selects by labels of namespaces, and the Namespace {name} is not among the resources",
             constraint.resource.name()
         )
     })

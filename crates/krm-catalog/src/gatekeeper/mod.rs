@@ -96,8 +96,9 @@ fn checks(
             match matching::matches(constraint, review, reviews) {
                 Ok(true) => checks.push(Check { policy, document, parameters }),
                 Ok(false) => {}
+                // Compat: the original skips the resource, without a message.
                 Err(message) => {
-                    results.push(review.written.result(Severity::Error, message).into());
+                    results.push(review.written.result(Severity::Warning, message).into());
                 }
             }
         }

@@ -6,8 +6,8 @@ mod search;
 mod visit;
 
 use krm_core::schema::ValueKind;
-use krm_core::setters::{can_have_line_comment, typed_value};
-use krm_sdk::yaml::{CommentPosition, NodeRef, Path, Value};
+use krm_core::setters::{can_get_line_comment, typed_value};
+use krm_sdk::yaml::{NodeRef, Path, Value};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::changes::in_resource;
@@ -121,10 +121,11 @@ fn put_at(
 
 fn put_comment(item: &mut Resource, path: &Path, comment: &str) -> Result<(), Error> {
     item.edit(|edit, root| {
-        match root.document().find(path).filter(|node| can_have_line_comment(*node)) {
-            Some(node) => edit.set_comment(node, CommentPosition::Line, Some(&line(comment))),
-            None => Ok(()),
+        let node = root.document().find(path).filter(|node| can_get_line_comment(*node));
+        if let Some(node) = node {
+            edit.set_line_comment(node, &line(comment));
         }
+        Ok(())
     })
 }
 
@@ -142,7 +143,7 @@ fn replace(
         return Err(error.clone());
     }
     let mut results = Vec::new();
-    for it in found.iter().filter(|it| it.comment.is_some() && !it.can_have_line_comment) {
+    for it in found.iter().filter(|it| it.comment.is_some() && !it.can_get_line_comment) {
         let message = format!("cannot add a comment to `{}`", it.path);
         results.push(item.result(Severity::Warning, message).field(&it.path.to_string()).into());
     }
@@ -152,8 +153,8 @@ fn replace(
             if let Some(value) = &it.value {
                 edit.set(node, typed_value(node, value, None))?;
             }
-            if let Some(comment) = it.comment.as_deref().filter(|_| it.can_have_line_comment) {
-                edit.set_comment(node, CommentPosition::Line, Some(&line(comment)))?;
+            if let Some(comment) = it.comment.as_deref().filter(|_| it.can_get_line_comment) {
+                edit.set_line_comment(node, &line(comment));
             }
         }
         Ok(())

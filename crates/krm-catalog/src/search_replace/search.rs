@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use super::glob::Glob;
 use super::path::{FieldSegment, PathPattern};
-use crate::config::reword_unknown_fields;
+use crate::config::{read_data, reword_unknown_fields};
 use crate::kinds::CatalogKind;
 use crate::results;
 
@@ -59,8 +59,11 @@ impl Search {
         let message = |name: &str| {
             format!("invalid matcher {}, must be one of {MATCHERS}", results::quoted(name))
         };
-        let config: Config =
-            list.config().map_err(|error| reword_unknown_fields(error, message))?;
+        let config: Result<Config, Error> = match &list.function_config {
+            Some(config) => read_data(config),
+            None => list.config(),
+        };
+        let config = config.map_err(|error| reword_unknown_fields(error, message))?;
         let invalid = |key: &str, kind: CatalogKind| -> Error {
             let mut error = Diagnostic::error(kind);
             let node = list.function_config.as_ref().and_then(|config| {

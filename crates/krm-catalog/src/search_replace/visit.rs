@@ -1,6 +1,6 @@
 //! Searching a resource.
 
-use krm_core::setters::can_have_line_comment;
+use krm_core::setters::can_get_line_comment;
 use krm_sdk::Resource;
 use krm_sdk::yaml::{CommentPosition, NodeKind, NodeRef, Path};
 
@@ -12,7 +12,7 @@ pub(super) struct Found {
     pub(super) path: Path,
     pub(super) is_list: bool,
     /// Whether a comment can stand beside it.
-    pub(super) can_have_line_comment: bool,
+    pub(super) can_get_line_comment: bool,
     pub(super) value: Option<String>,
     pub(super) comment: Option<String>,
 }
@@ -67,7 +67,7 @@ impl Visit<'_> {
         self.found.push(Found {
             path: node.path(),
             is_list: node.kind() == NodeKind::Sequence,
-            can_have_line_comment: !self.json && can_have_line_comment(node),
+            can_get_line_comment: !self.json && can_get_line_comment(node),
             value,
             comment,
         });

@@ -33,15 +33,8 @@ pub(super) fn namespace_fields<'a>(
             namespace if namespace.is_empty() => "default".to_owned(),
             namespace => namespace.into_owned(),
         });
-        // Compat: a resource that was cluster-scoped upstream is not changed.
-        if origin != NO_NAMESPACE {
-            let slot = changes.follow(root, &["metadata", "namespace"]);
-            fields.extend(slot.map(|slot| NamespaceField {
-                slot,
-                origin: Some(origin),
-                is_own: true,
-            }));
-        }
+        let slot = changes.follow(root, &["metadata", "namespace"]);
+        fields.extend(slot.map(|slot| NamespaceField { slot, origin: Some(origin), is_own: true }));
     }
     let slots = match () {
         () if is_of(resource, ["", "v1", "Namespace"]) && !is_namespaced => {
@@ -72,6 +65,19 @@ pub(super) fn namespace_fields<'a>(
         is_own: false,
     }));
     fields
+}
+
+/// The namespace that a resource had upstream, if kpt recorded it.
+pub(super) enum Upstream {
+    ClusterScoped,
+    Namespace(String),
+}
+
+pub(super) fn upstream(resource: &Resource) -> Option<Upstream> {
+    Some(match origin(resource, 2)? {
+        namespace if namespace == NO_NAMESPACE => Upstream::ClusterScoped,
+        namespace => Upstream::Namespace(namespace),
+    })
 }
 
 /// A part of the upstream identifier.

@@ -6,18 +6,19 @@ mod one_namespace;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::changes::{Changes, change, change_each, text_of};
+use crate::changes::{Changes, change, change_each, in_resource, text_of};
 use crate::config::{
-    PACKAGE_CONTEXT, function_config, invalid_field, is_config_map, is_custom, missing,
+    PACKAGE_CONTEXT, function_config, invalid_field, is_config_map, is_custom, missing, rejected,
     unknown_kind,
 };
 use crate::depends_on::{Dependency, rewrite};
+use crate::kinds::CatalogKind;
 use crate::scope::Scopes;
 use crate::{Builtin, Run, Version, releases};
-use fields::{NamespaceField, namespace_fields};
+use fields::{NamespaceField, Upstream, namespace_fields, upstream};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -83,6 +84,7 @@ pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
 fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     let config = read(list)?;
     let scopes = Scopes::of(&list.items);
+    check_upstream(list, &scopes, &config)?;
     let selected: Vec<usize> =
         (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
     let resources = list.items.iter_mut().filter(|it| !it.view().is_local()).collect();
@@ -109,6 +111,57 @@ fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     summarize(list, &config.namespace, &tally, &depends);
     list.results.extend(no_match(list, &config, &tally));
     Ok(())
+}
+
+/// Refuses to merge several upstream namespaces into one, because resources of the same name would become one.
+///
+/// Compat: the original reads the namespaces that kpt recorded when it fetched the package, not the current ones.
+fn check_upstream(
+    list: &ResourceList,
+    scopes: &Scopes,
+    config: &SetNamespace,
+) -> Result<(), Error> {
+    let resources = list.items.iter().filter(|it| !it.view().is_local());
+    let mut namespaces = BTreeSet::new();
+    for resource in resources.filter(|it| scopes.is_namespaced(it)) {
+        match upstream(resource) {
+            Some(Upstream::Namespace(namespace)) => _ = namespaces.insert(namespace),
+            Some(Upstream::ClusterScoped) => {
+                let message = format!(
+                    "{} is namespace-scoped, but has cluster-scoped or unknown scoped origin",
+                    label(resource)
+                );
+                let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
+                return Err(in_resource(resource, error));
+            }
+            None => {}
+        }
+    }
+    if namespaces.len() < 2 || !config.namespace_matcher.is_empty() {
+        return Ok(());
+    }
+    let found: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+    let message = format!(
+        "unable to use origin `namespace` to match. expect a single upstream namespace, found [{}]",
+        found.join(" ")
+    );
+    let error = match function_config(list) {
+        Some(config) if is_config_map(config) => invalid_field(config, "data.namespace", message),
+        Some(config) => invalid_field(config, "namespace", message),
+        None => rejected(message),
+    };
+    Err(error.hint("set `namespaceMatcher` to the namespace that you want to change").into())
+}
+
+/// Compat: a resource as the original prints it.
+fn label(resource: &Resource) -> String {
+    format!(
+        "Resource(apiVersion={}, kind={}, namespace={}, name={})",
+        resource.api_version(),
+        resource.kind(),
+        resource.namespace(),
+        resource.name()
+    )
 }
 
 /// A warning if the matcher selects nothing, and the new namespace does not exist either.
@@ -211,13 +264,7 @@ impl SetNamespace {
         let matcher = self.namespace_matcher.as_str();
         let by_origin = !matcher.is_empty() && origin == Some(matcher);
         if by_origin {
-            messages.push(format!(
-                "[Resource(apiVersion={}, kind={}, namespace={}, name={})] has matching origin {matcher}",
-                resource.api_version(),
-                resource.kind(),
-                resource.namespace(),
-                resource.name()
-            ));
+            messages.push(format!("[{}] has matching origin {matcher}", label(resource)));
         }
         matcher.is_empty() || by_origin || matcher == current
     }

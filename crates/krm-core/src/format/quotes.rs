@@ -4,6 +4,7 @@ use krm_yaml::{Edit, File, NodeKind, NodeRef, Scalar, ScalarStyle, ScalarType, V
 
 use super::scope::FormatScope;
 use super::{FormatKind, FormatOptions, Formatted};
+use crate::model::Quantity;
 use crate::schema::{Schema, Type, ValueKind};
 use crate::{Diagnostic, Severity};
 
@@ -124,6 +125,18 @@ fn quote_change<'a>(scalar: Scalar<'a>, kind: Type<'_>) -> Option<QuoteChange<'a
             let kind = FormatKind::QuotesAdded { field: node.path().to_string() };
             let value = Value::String(text);
             (is_other && !is_null).then_some(QuoteChange { node, value, kind })
+        }
+        // Compat: kyaml reads a Quantity as a string. Numbers that mean something else with quotes are left as they are.
+        (ScalarStyle::Plain, ValueKind::NumberOrString) => {
+            let read = scalar.resolve();
+            let is_decimal =
+                text.chars().all(|c| matches!(c, '0'..='9' | '.' | 'e' | 'E' | '+' | '-'));
+            let is_same = is_decimal
+                && is_of_type(read, ValueKind::Number)
+                && read == scalar.resolve_1_1()
+                && Quantity::parse(&text).is_some();
+            let kind = FormatKind::QuotesAdded { field: node.path().to_string() };
+            is_same.then_some(QuoteChange { node, value: Value::String(text), kind })
         }
         (style, ValueKind::Boolean | ValueKind::Integer | ValueKind::Number)
             if style.is_quoted() =>

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use krm_yaml::{File, NodeKind, NodeRef, OwnedNode, Value};
 
-use super::add_references::{LineComments, can_have_line_comment, line_comments};
+use super::add_references::{LineComments, can_get_line_comment, line_comments};
 use super::apply::mapping_error;
 use super::changes::{Changes, EditOp};
 use super::definition::{SetterValue, scalar_elements, warning_at};
@@ -142,6 +142,12 @@ impl AddSetterComments {
     }
 }
 
+/// Whether a flow sequence can be rewritten in block style without losing comments or anchors.
+fn can_become_block(list: NodeRef<'_>) -> bool {
+    let is_in_block = list.parent().is_some_and(NodeRef::is_block);
+    is_in_block && is_settable(list) && !list.text().contains(['#', '\n', '&', '*'])
+}
+
 fn sorted(mut items: Vec<String>) -> Vec<String> {
     items.sort();
     items
@@ -195,7 +201,7 @@ impl<'a> Visitor<'_, 'a> {
             let pattern = Pattern::with_names(&format!("${{{name}}}")).ok()?;
             self.comment(list, &pattern, SetterValue::List(items.unwrap_or_default()))
         });
-        if list.is_block() || !is_settable(list) {
+        if list.is_block() || !can_become_block(list) {
             list.children().for_each(|item| self.node(item));
         } else if let Some(block) = self.as_block_style(list) {
             let rewrite = EditOp::Rewrite(list, Value::OwnedNode(block));
@@ -207,7 +213,7 @@ impl<'a> Visitor<'_, 'a> {
             return;
         }
         match own {
-            Some(comment) if can_have_line_comment(list) => self.set_comment(list, comment),
+            Some(comment) if can_get_line_comment(list) => self.set_comment(list, comment),
             Some(_) => {
                 self.result.fields.truncate(before);
                 self.warn(list, SetterKind::NoLineComment);
@@ -216,16 +222,8 @@ impl<'a> Visitor<'_, 'a> {
         }
     }
 
-    /// A flow sequence in block style, if one of its elements gets a comment: there is no room for comments in flow style.
+    /// A flow sequence in block style, if one of its elements gets a comment, as the original writes it.
     fn as_block_style(&mut self, list: NodeRef<'a>) -> Option<OwnedNode> {
-        if list.text().contains(['#', '\n', '&', '*']) || !can_have_line_comment(list) {
-            let has_value = |item: &NodeRef<'a>| {
-                item.as_scalar().is_some_and(|it| self.setters.pattern(&it.value()).is_some())
-            };
-            let skipped: Vec<NodeRef<'a>> = list.children().filter(has_value).collect();
-            skipped.into_iter().for_each(|item| self.warn(item, SetterKind::NoLineComment));
-            return None;
-        }
         let count = self.result.fields.len();
         let item = |item: NodeRef<'a>| match self.scalar(item) {
             Some(comment) => format!("- {} {comment}\n", item.text()),
@@ -284,13 +282,13 @@ impl<'a> Visitor<'_, 'a> {
     }
 
     fn set_comment(&mut self, node: NodeRef<'a>, comment: String) {
-        if !can_have_line_comment(node) {
+        if !can_get_line_comment(node) {
             self.result.fields.pop();
             return self.warn(node, SetterKind::NoLineComment);
         }
         let op = match self.comments.get(&node.start()) {
             Some(old) => EditOp::SetComment(*old, Some(comment)),
-            None => EditOp::AddComment(node, comment),
+            None => EditOp::AddLineComment(node, comment),
         };
         self.result.changes.add_at(self.file, node, op);
     }

@@ -145,16 +145,26 @@ fn referencing_fields<'s>(setters: &'s Setters<'_>) -> BTreeMap<FieldId, &'s Ref
 }
 
 /// Whether a line comment can follow a value: only a comma or a comment may come after it on its line.
-pub fn can_have_line_comment(node: NodeRef<'_>) -> bool {
+pub(super) fn can_have_line_comment(node: NodeRef<'_>) -> bool {
     let is_block = node.is_block() || node.as_scalar().is_some_and(|it| it.style().is_block());
     if is_block {
         return true;
     }
     let source = node.document().file().text();
     let rest = source[node.end() as usize..].lines().next().unwrap_or_default().trim_start();
-    let in_flow = node.parent().is_some_and(|parent| parent.is_collection() && !parent.is_block());
-    let rest = if in_flow { rest.strip_prefix(',').unwrap_or(rest).trim_start() } else { rest };
+    let rest =
+        if in_flow(node) { rest.strip_prefix(',').unwrap_or(rest).trim_start() } else { rest };
     rest.is_empty() || rest.starts_with('#')
+}
+
+/// Whether a value can get a line comment, if what comes after it on its line may go to the next one: it is not part of a key.
+pub fn can_get_line_comment(node: NodeRef<'_>) -> bool {
+    let mut ancestors = std::iter::successors(node.parent(), |it| it.parent());
+    can_have_line_comment(node) || in_flow(node) && ancestors.all(|it| it.value_of_key().is_none())
+}
+
+fn in_flow(node: NodeRef<'_>) -> bool {
+    node.parent().is_some_and(|parent| parent.is_collection() && !parent.is_block())
 }
 
 #[cfg(test)]

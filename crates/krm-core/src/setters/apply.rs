@@ -1,6 +1,7 @@
 //! `ApplySetters`: sets the fields with `kpt-set` comments to the values of a functionConfig.
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 
 use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
@@ -105,13 +106,19 @@ impl<'a> ApplySetters<'a> {
         let mut resolver = FieldResolver::new(definitions, &values)
             .starting_at(self.resolved.get())
             .with_current(current);
-        for field in scan.fields {
-            // Compat: apply-setters reads line comments only, not comments on lines of their own.
+        let given: Vec<_> = scan.fields.into_iter().filter(|field| self.is_given(field)).collect();
+        // Compat: the value of a list setter replaces the elements, whatever they refer to.
+        let id = |node: NodeRef<'b>| (node.document().index(), node.index());
+        let lists = given.iter().map(|field| field.node);
+        let lists: BTreeSet<_> =
+            lists.filter(|it| it.kind() == NodeKind::Sequence).map(id).collect();
+        let is_replaced = |field: &SetterField<'b>| {
+            let mut ancestors = std::iter::successors(field.node.parent(), |it| it.parent());
+            !lists.is_empty() && ancestors.any(|it| lists.contains(&id(it)))
+        };
+        for field in given {
             let ReferenceTarget::Pattern(pattern) = &field.reference.target else { continue };
-            let has_value = |name: &&str| self.definitions.setter(name).is_some();
-            if field.comment.position != CommentPosition::Line
-                || !pattern.markers().iter().any(has_value)
-            {
+            if is_replaced(&field) {
                 continue;
             }
             if field.node.kind() == NodeKind::Mapping {
@@ -136,6 +143,15 @@ impl<'a> ApplySetters<'a> {
         self.resolved.set(resolver.resolved());
         result.warnings.extend(resolver.into_warnings());
         if errors.is_empty() { Ok(result) } else { Err(errors) }
+    }
+
+    /// Whether a field refers to a setter that has a value.
+    ///
+    /// Compat: apply-setters reads line comments only, not comments on lines of their own.
+    fn is_given(&self, field: &SetterField<'_>) -> bool {
+        let ReferenceTarget::Pattern(pattern) = &field.reference.target else { return false };
+        let has_value = |name: &&str| self.definitions.setter(name).is_some();
+        field.comment.position == CommentPosition::Line && pattern.markers().iter().any(has_value)
     }
 
     /// The edit of a field, and its new value as results show it.

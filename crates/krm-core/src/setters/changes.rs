@@ -37,6 +37,8 @@ pub(super) enum EditOp<'a> {
     RenameKey(NodeRef<'a>, String),
     /// Adds a line comment.
     AddComment(NodeRef<'a>, String),
+    /// Adds a line comment, and a line break after it if more follows in a flow collection.
+    AddLineComment(NodeRef<'a>, String),
     /// Replaces a comment; none removes it.
     SetComment(Comment<'a>, Option<String>),
 }
@@ -61,7 +63,9 @@ impl EditOp<'_> {
             | Self::SetItems(node, _)
             | Self::Remove(node) => (node.start(), 0, String::new()),
             Self::RenameKey(node, _) => (node.start(), 1, String::new()),
-            Self::AddComment(node, _) => (node.start(), 2, String::new()),
+            Self::AddComment(node, _) | Self::AddLineComment(node, _) => {
+                (node.start(), 2, String::new())
+            }
             Self::SetComment(comment, _) => (comment.span.start, 3, String::new()),
             Self::Insert { mapping, key, .. } => (mapping.start(), 4, (*key).to_owned()),
             Self::Prepend(list, _) => (list.start(), 5, String::new()),
@@ -167,6 +171,10 @@ fn apply<'a>(
         EditOp::RenameKey(key, name) => edit.rename(*key, name),
         EditOp::AddComment(node, text) => {
             edit.set_comment(*node, CommentPosition::Line, Some(text))
+        }
+        EditOp::AddLineComment(node, text) => {
+            edit.set_line_comment(*node, text);
+            Ok(())
         }
         EditOp::SetComment(comment, text) => {
             edit.replace_comment(document, comment, text.as_deref());

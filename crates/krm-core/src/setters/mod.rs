@@ -79,7 +79,7 @@ mod validate;
 mod values_file;
 
 pub use add_comments::{AddSetterComments, AddSetterCommentsResult, CommentedField};
-pub use add_references::can_have_line_comment;
+pub use add_references::can_get_line_comment;
 pub use apply::{AppliedField, ApplyResult, ApplySetters};
 pub use changes::Changes;
 pub use create_setter::{CreateResult, CreateSetter};

@@ -90,8 +90,28 @@ impl ResourceList {
 impl Resource {
     /// Reads this resource into a type, as [`ResourceList::config`] does with the functionConfig.
     pub fn read_config<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        self.read(false)
+    }
+
+    /// Reads `data` into a type as [`Resource::read_config`] does for a ConfigMap, whatever the kind of this resource.
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    /// use krm_sdk::Resource;
+    ///
+    /// let settings = Resource::parse("apiVersion: example.com/v1\nkind: Settings\ndata:\n  size: 3\n")?;
+    /// let data: BTreeMap<String, String> = settings.read_data()?;
+    /// assert_eq!(data["size"], "3");
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn read_data<T: DeserializeOwned>(&self) -> Result<T, Error> {
+        self.read(true)
+    }
+
+    fn read<T: DeserializeOwned>(&self, is_config_map: bool) -> Result<T, Error> {
         let state = ReadState::default();
-        let read = T::deserialize(RootDeserializer { root: self.root(), state: &state });
+        let root = RootDeserializer { root: self.root(), state: &state, is_config_map };
+        let read = T::deserialize(root);
         let mut errors = state.errors.into_inner();
         match read {
             Ok(value) if errors.is_empty() => return Ok(value),

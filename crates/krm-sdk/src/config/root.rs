@@ -23,6 +23,8 @@ const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 pub(super) struct RootDeserializer<'a> {
     pub(super) root: NodeRef<'a>,
     pub(super) state: &'a ReadState,
+    /// Whether `data` is read as that of a ConfigMap, whatever the kind.
+    pub(super) is_config_map: bool,
 }
 
 impl<'a> RootDeserializer<'a> {
@@ -39,7 +41,8 @@ impl<'a> RootDeserializer<'a> {
         let kind = self.kind().and_then(NodeRef::as_str);
         let all = fields(self.root, MAX_DEPTH);
         let own = |name: &str| all.iter().find(|field| field.name == name).map(|field| field.value);
-        if kind.as_deref() == Some("ConfigMap") && !known.contains(&"data") {
+        let is_config_map = self.is_config_map || kind.as_deref() == Some("ConfigMap");
+        if is_config_map && !known.contains(&"data") {
             let data = own("data").map(NodeRef::resolve);
             let node = data.filter(|data| data.as_mapping().is_some()).unwrap_or(self.root);
             let fields = data.map(|data| fields(data, MAX_DEPTH)).unwrap_or_default();

@@ -27,7 +27,9 @@ pub(crate) fn lower<'a>(
         CommentTarget::Of(node, CommentPosition::Head) => {
             above(context, node, comment.text.as_deref())
         }
-        CommentTarget::Of(node, _) => beside(context, node, comment.text.as_deref()),
+        CommentTarget::Of(node, _) => {
+            beside(context, node, comment.text.as_deref(), comment.breaks_line)
+        }
     }
 }
 
@@ -142,6 +144,7 @@ fn beside<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     text: Option<&str>,
+    breaks_line: bool,
 ) -> Result<(), EditError> {
     let source = context.text;
     let at = behind(context, node);
@@ -156,15 +159,42 @@ fn beside<'a>(
         return Err(refuse(node, "a comment beside a value has one line"));
     }
     let end = line_end(source, at);
-    if old.is_empty() && skip_blanks(source, at, end) != end {
-        return Err(refuse(node, "more text follows on its line"));
-    }
-    let splice = match old.is_empty() {
-        true => Splice::new(Span::new(at, end), format!(" {}", with_hash(text))),
-        false => Splice::new(old, with_hash(text)),
+    let rest = skip_blanks(source, at, end);
+    let splice = match (old.is_empty(), rest == end) {
+        (true, true) => Splice::new(Span::new(at, end), format!(" {}", with_hash(text))),
+        (true, false) => {
+            let Some(indent) = continuation_indent(source, node).filter(|_| breaks_line) else {
+                return Err(refuse(node, "more text follows on its line"));
+            };
+            let (eol, indent) = (context.style.line_break, " ".repeat(indent));
+            Splice::new(Span::new(at, rest), format!(" {}{eol}{indent}", with_hash(text)))
+        }
+        (false, _) => Splice::new(old, with_hash(text)),
     };
     context.splices.push(splice);
     Ok(())
+}
+
+/// The indentation of a line that continues the flow collection around a node; none if it must stay on one line.
+fn continuation_indent(source: &str, node: NodeRef<'_>) -> Option<usize> {
+    let mut outermost = None;
+    let mut at = Some(node);
+    while let Some(node) = at {
+        // Spec: an implicit key is on one line.
+        if node.node().is_key() && outermost.is_some() {
+            return None;
+        }
+        let parent = node.parent();
+        match parent.filter(|it| it.collection_style() != CollectionStyle::Block) {
+            Some(flow) => outermost = Some(flow),
+            None => {
+                outermost?;
+                return Some(parent.map_or(0, |block| column(source, block.start()) as usize) + 2);
+            }
+        }
+        at = parent;
+    }
+    None
 }
 
 /// The offset after which the line comment of a node is written.

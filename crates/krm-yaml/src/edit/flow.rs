@@ -356,6 +356,18 @@ impl<'a> Work<'a, '_> {
         let glue = before(&text, &glue);
         let last_gone = self.change.removed.contains(&(self.entries.len() - 1));
         let (_, space) = glue.split_at(1);
+        let comment = !beside(context.text, last).is_empty();
+        if comment && !last_gone && !self.over_lines() {
+            // The comment stays beside its entry, so the new entries go to a line of their own.
+            let indent = indentation(context.text, self.closer());
+            let line = format!("{}{indent}{}", context.style.line_break, text.trim_start());
+            if last.comma.is_none() {
+                context.splices.push(Splice::insert(last.end, ","));
+            }
+            let comma = if last.comma.is_some() { "," } else { "" };
+            context.splices.push(Splice::insert(last.tail, format!("{line}{comma}")));
+            return;
+        }
         if !self.over_lines() {
             let splice = match last.comma {
                 Some(comma) => Splice::insert(comma + 1, format!("{space}{text},")),
@@ -365,7 +377,6 @@ impl<'a> Work<'a, '_> {
             context.splices.push(splice);
             return;
         }
-        let comment = !beside(context.text, last).is_empty();
         match last.comma {
             None if !last_gone && comment => {
                 context.splices.push(Splice::insert(last.end, ","));

@@ -107,6 +107,8 @@ impl CollectionEdit<'_> {
 #[derive(Debug)]
 pub(crate) struct CommentEdit<'a> {
     pub(crate) target: CommentTarget<'a>,
+    /// Whether what follows in a flow collection may go to the next line.
+    pub(crate) breaks_line: bool,
     pub(crate) text: Option<String>,
 }
 
@@ -424,17 +426,28 @@ impl<'a> Edit<'a> {
             return Err(EditError::at(node, EditErrorKind::CommentNotAllowed { reason }));
         }
         let text = text.map(str::to_owned);
-        self.document(node)
-            .comments
-            .push(CommentEdit { target: CommentTarget::Of(node, place), text });
+        self.document(node).comments.push(CommentEdit {
+            target: CommentTarget::Of(node, place),
+            breaks_line: false,
+            text,
+        });
         Ok(())
+    }
+
+    /// Sets or replaces the line comment of a node. What follows the node on its line in a flow collection goes to the next line,
+    /// where [`Edit::set_comment`] is an error.
+    pub fn set_line_comment(&mut self, node: NodeRef<'a>, text: &str) {
+        let target = CommentTarget::Of(node, CommentPosition::Line);
+        let edit = CommentEdit { target, breaks_line: true, text: Some(text.to_owned()) };
+        self.document(node).comments.push(edit);
     }
 
     /// Replaces or (with `None`) removes an existing comment. A comment on a line of its own may be replaced with several lines.
     pub fn replace_comment(&mut self, document: usize, comment: &Comment<'a>, text: Option<&str>) {
         let text = text.map(str::to_owned);
         let comments = &mut self.documents.entry(document as u32).or_default().comments;
-        comments.push(CommentEdit { target: CommentTarget::Existing(comment.span), text });
+        let target = CommentTarget::Existing(comment.span);
+        comments.push(CommentEdit { target, breaks_line: false, text });
     }
 
     /// Whether [`Edit::apply`] succeeds without parsing the result again. For tests, which parse it all the same.
