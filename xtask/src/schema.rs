@@ -1,9 +1,10 @@
-//! `cargo xtask schema`: generates the table of Kubernetes types from the OpenAPI documents of its Go module.
+//! `cargo xtask schema`: generates the tables of Kubernetes types from the OpenAPI documents of its Go module.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use krm_core::schema::{Schema, kubernetes_version};
+use krm_core::schema::{Schema, kubernetes_versions, table_difference};
 use krm_yaml::{File, Path as Field};
 
 use crate::{TaskResult, shell};
@@ -11,6 +12,16 @@ use crate::{TaskResult, shell};
 const MODULE: &str = "k8s.io/kubernetes";
 const DOCUMENTS: &str = "api/openapi-spec/v3";
 const TABLE: &str = "crates/krm-core/src/schema/kubernetes.txt";
+const DIFFERENCES: &str = "crates/krm-core/src/schema/kubernetes_versions.txt";
+
+/// The number of minor versions that are built in.
+const VERSIONS: usize = 5;
+
+/// The head of the differences.
+const HEAD: &str = "\
+# What older versions of Kubernetes have instead of the types of the next newer one. Made by `cargo xtask schema` from the OpenAPI
+# documents of Kubernetes, which are Copyright The Kubernetes Authors and under the Apache License, version 2.0. See NOTICE. Do not edit.
+";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let mut version = None;
@@ -20,31 +31,59 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             _ => return Err(arg.unexpected().into()),
         }
     }
-    let version = version.map_or_else(newest, Ok)?;
-    let table = table(&documents(&download(&version)?)?, &version)?;
-    let path = shell::root().join(TABLE);
-    let is_new = fs::read_to_string(&path)? != table;
-    fs::write(&path, &table)?;
+    let versions = versions(version.as_deref())?;
+    let mut tables = Vec::new();
+    for version in &versions {
+        tables.push(table(&documents(&download(version)?)?, version)?);
+    }
+    let differences = tables.windows(2).map(|pair| table_difference(&pair[0], &pair[1]));
+    let differences = differences.collect::<Result<Vec<String>, _>>()?;
+    write(TABLE, &tables[0], &versions[..1])?;
+    write(DIFFERENCES, &format!("{HEAD}{}", differences.concat()), &versions[1..])
+}
+
+fn write(name: &str, text: &str, versions: &[String]) -> TaskResult {
+    let path = shell::root().join(name);
+    let is_new = fs::read_to_string(&path)? != text;
+    fs::write(&path, text)?;
     let status = if is_new { "updated; review the diff" } else { "unchanged" };
-    println!("{TABLE}: {version}, {} bytes, {status}", table.len());
+    println!("{name}: {}, {} bytes, {status}", versions.join(", "), text.len());
     Ok(())
 }
 
-/// The newest release in the module's version list, or that of the committed table if the list is outdated.
-fn newest() -> TaskResult<String> {
+/// The newest releases of the minor versions up to a version, newest first. A release that is not in the module's list, which may be
+/// outdated, is taken from the committed tables.
+fn versions(newest: Option<&str>) -> TaskResult<Vec<String>> {
     let listed = shell::output(shell::program("go").args(["list", "-m", "-versions", MODULE]))?;
-    let versions = listed.split_whitespace().skip(1).chain([kubernetes_version()]);
-    let newest = versions.filter_map(|version| Some((release(version)?, version))).max();
-    Ok(newest.map(|(_, version)| version.to_owned()).ok_or("no release found")?)
+    let mut known: Vec<&str> = listed.split_whitespace().skip(1).collect();
+    for version in kubernetes_versions() {
+        known.push(version);
+    }
+    known.extend(newest);
+    let mut releases: BTreeMap<Vec<u32>, (Vec<u32>, &str)> = BTreeMap::new();
+    let limit = newest.and_then(release);
+    for version in known {
+        let Some(numbers) =
+            release(version).filter(|it| limit.as_ref().is_none_or(|max| it <= max))
+        else {
+            continue;
+        };
+        let newest = releases.entry(numbers[..2].to_vec()).or_default();
+        *newest = std::mem::take(newest).max((numbers, version));
+    }
+    let newest = releases.values().rev().take(VERSIONS);
+    Ok(newest.map(|(_, version)| (*version).to_owned()).collect())
 }
 
 /// The version numbers of a release; `None` for pre-releases.
 fn release(version: &str) -> Option<Vec<u32>> {
-    version.strip_prefix('v')?.split('.').map(|number| number.parse().ok()).collect()
+    let numbers: Option<Vec<u32>> =
+        version.strip_prefix('v')?.split('.').map(|number| number.parse().ok()).collect();
+    numbers.filter(|it| it.len() == 3)
 }
 
 /// Downloads the module and returns its directory.
-fn download(version: &str) -> TaskResult<PathBuf> {
+pub(crate) fn download(version: &str) -> TaskResult<PathBuf> {
     let module = format!("{MODULE}@{version}");
     println!("go mod download {module}");
     let output = shell::output(shell::program("go").args(["mod", "download", "-json", &module]))?;
@@ -57,7 +96,7 @@ fn download(version: &str) -> TaskResult<PathBuf> {
 }
 
 /// The OpenAPI documents, sorted by name so that the table is deterministic.
-fn documents(directory: &Path) -> TaskResult<Vec<File>> {
+pub(crate) fn documents(directory: &Path) -> TaskResult<Vec<File>> {
     let mut paths = Vec::new();
     for entry in fs::read_dir(directory)? {
         paths.push(entry?.path());
@@ -66,7 +105,7 @@ fn documents(directory: &Path) -> TaskResult<Vec<File>> {
     paths.iter().map(|path| Ok(File::from_bytes(fs::read(path)?)?)).collect()
 }
 
-fn table(documents: &[File], version: &str) -> TaskResult<String> {
+pub(crate) fn table(documents: &[File], version: &str) -> TaskResult<String> {
     let mut schema = Schema::empty();
     let schemas: Field = "components.schemas".parse()?;
     for document in documents.iter().flat_map(File::documents) {

@@ -46,7 +46,8 @@ impl Embedded {
         PACKAGES.get_or_init(|| Self::new(PACKAGE_FILES))
     }
 
-    fn new(table: &'static str) -> Self {
+    /// Indexes a table.
+    pub(super) fn new(table: &'static str) -> Self {
         let definition = |entry| Definition { entry, nodes: OnceLock::new() };
         let types: Vec<Definition> = entries(table).map(definition).collect();
         let mut kinds = BTreeMap::new();
@@ -85,8 +86,13 @@ impl Definition {
     }
 }
 
-/// The version of Kubernetes whose kinds are built in.
+/// The newest version of Kubernetes whose kinds are built in.
 pub fn kubernetes_version() -> &'static str {
-    let line = TEXT.lines().find_map(|line| line.strip_prefix("kubernetes "));
+    version_in(TEXT)
+}
+
+/// The version in the head of a table.
+pub(super) fn version_in(table: &'static str) -> &'static str {
+    let line = table.lines().find_map(|line| line.strip_prefix("kubernetes "));
     line.expect("a test reads the head of the committed table")
 }

@@ -17,6 +17,7 @@ mod openapi;
 mod table;
 mod table_writer;
 mod type_ref;
+mod versions;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,7 @@ pub use merge_strategy::{ListStrategy, MappingStrategy, MergeKeys};
 pub use node::ValueKind;
 pub use table::TableError;
 pub use type_ref::Type;
+pub use versions::{kubernetes_versions, table_difference};
 
 use crate::diagnostics::explain::Area;
 use embedded::Embedded;

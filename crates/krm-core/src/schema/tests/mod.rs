@@ -231,3 +231,4 @@ fn invalid_table_line_is_an_error() {
 
 mod added;
 mod hostile;
+mod versions;
