@@ -4,6 +4,7 @@ use krm_sdk::{Diagnostic, Error, ResourceList};
 
 use crate::interpreter::{InProcess, Interpreter};
 use crate::releases::{self, Release, TagMatch, Version};
+use crate::schema_files::{NoSchemaFiles, SchemaFiles};
 
 /// A function that runs inside krm.
 #[derive(Clone, Copy, Debug)]
@@ -32,10 +33,15 @@ pub enum Run {
     Versioned(fn(&mut ResourceList, Version) -> Result<(), Error>),
     /// A function that runs scripts or policies with an interpreter.
     Interpreted(RunInterpreted),
+    /// A function in Rust that validates resources against schemas, which may be in files.
+    Validating(RunValidating),
 }
 
 /// A function that needs an interpreter.
 pub type RunInterpreted = fn(&mut ResourceList, &dyn Interpreter) -> Result<(), Error>;
+
+/// A function that needs schemas.
+pub type RunValidating = fn(&mut ResourceList, &dyn SchemaFiles) -> Result<(), Error>;
 
 /// A built-in function that behaves as one of its releases.
 #[derive(Clone, Copy, Debug)]
@@ -67,7 +73,16 @@ impl BuiltinRelease {
         list: &mut ResourceList,
         interpreter: &dyn Interpreter,
     ) -> Result<(), Error> {
-        self.function.call_version(list, self.version, interpreter)
+        self.function.call_version(list, self.version, interpreter, &NoSchemaFiles)
+    }
+
+    /// Like [`BuiltinRelease::call`], with the schemas that a validator may read.
+    pub fn call_with_schemas(
+        &self,
+        list: &mut ResourceList,
+        files: &dyn SchemaFiles,
+    ) -> Result<(), Error> {
+        self.function.call_version(list, self.version, &InProcess, files)
     }
 }
 
@@ -107,7 +122,7 @@ impl Builtin {
         list: &mut ResourceList,
         interpreter: &dyn Interpreter,
     ) -> Result<(), Error> {
-        self.call_version(list, Version::NEWEST, interpreter)
+        self.call_version(list, Version::NEWEST, interpreter, &NoSchemaFiles)
     }
 
     fn call_version(
@@ -115,12 +130,14 @@ impl Builtin {
         list: &mut ResourceList,
         version: Version,
         interpreter: &dyn Interpreter,
+        files: &dyn SchemaFiles,
     ) -> Result<(), Error> {
         let config = list.function_config.as_ref().map(|config| config.view().label());
         let result = match self.run {
             Run::Native(run) => run(list),
             Run::Versioned(run) => run(list, version),
             Run::Interpreted(run) => run(list, interpreter),
+            Run::Validating(run) => run(list, files),
         };
         result.map_err(|mut error| {
             let is_in_config = |it: &&mut Diagnostic| it.resource.as_deref() == config.as_deref();

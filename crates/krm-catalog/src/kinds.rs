@@ -23,8 +23,12 @@ diagnostic_kinds! {
         /// Values that are copied into too many fields.
         OutputTooLarge { limit: usize } = "function-output-too-large": "the function adds more than {limit} MiB to the package",
             hint "use a shorter value, or select fewer fields";
-        /// Schemas from files or URLs.
-        SchemaLocation { option: String } = "schema-location-unsupported": "`{option}` is not supported: the built-in function reads no files or URLs";
+        /// A location of schemas that cannot be used, such as a URL.
+        SchemaLocation { location: String, reason: &'static str } = "schema-location-unsupported": "cannot read schemas from `{location}`: {reason}";
+        /// A file with a schema that is not one.
+        InvalidSchema { path: String, reason: String } = "invalid-schema-file": "cannot read the schema `{path}`: {reason}";
+        /// A Kubernetes version whose kinds are not built in.
+        UnknownKubernetesVersion { version: String } = "unknown-kubernetes-version": "no schemas of Kubernetes `{version}` are built in";
         /// A constraint without its template.
         MissingTemplate { kind: String } = "missing-constraint-template": "no ConstraintTemplate defines the constraint kind `{kind}`";
         /// A template without a policy that can be evaluated.

@@ -89,6 +89,7 @@ mod releases;
 pub mod remove_local_config_resources;
 mod rename;
 mod results;
+mod schema_files;
 mod scope;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod script_location;
@@ -106,8 +107,9 @@ pub mod starlark;
 pub mod upsert_resource;
 mod validation_input;
 
-pub use builtin::{Builtin, BuiltinRelease, Run, RunInterpreted};
+pub use builtin::{Builtin, BuiltinRelease, Run, RunInterpreted, RunValidating};
 pub use releases::{Change, Handling, Release, TagMatch, Version};
+pub use schema_files::{NamedBy, NoSchemaFiles, SchemaFiles};
 
 use kinds::CatalogKind;
 use krm_core::diagnostics::explain::Area;

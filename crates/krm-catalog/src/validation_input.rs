@@ -19,6 +19,7 @@ pub(crate) struct ValidationInput<'a> {
 
 impl<'a> ValidationInput<'a> {
     /// All resources that Kubernetes can read, and errors for the others.
+    #[cfg(feature = "gatekeeper")]
     pub(crate) fn all(written: &'a [Resource]) -> (Vec<Self>, Vec<FunctionResult>) {
         let (mut readable, mut errors) = (Vec::new(), Vec::new());
         for resource in written {

@@ -48,6 +48,7 @@ mod process;
 mod regular_file;
 mod resolution;
 mod runtime_factory;
+mod schemas;
 mod step;
 mod tail;
 mod wasi;
@@ -73,6 +74,7 @@ pub use resolution::{
     Resolved, similar_builtin,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
+pub use schemas::{GrantedSchemas, SchemaSettings};
 pub use step::{Interpreted, ItemFilter, Runner, Step};
 pub use tail::Tail;
 pub use wasi::{Wasi, WasiSettings};

@@ -4,9 +4,10 @@
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use krm_catalog::Builtin;
+use krm_catalog::{Builtin, Run};
 use krm_core::Diagnostic;
 use krm_core::functions::kptfile::Program;
 use krm_core::functions::resource_list::Item;
@@ -17,9 +18,9 @@ use crate::kinds::{ResolutionKind, RunKind};
 use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
 use crate::{
     BuiltinPolicy, Container, ContainerSettings, DeclaredBy, Engine, Environment, Exec,
-    ExecSettings, Function, Interpreted, Interrupt, Limits, Network, Permissions,
-    ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved, Runner, Variable, Wasi,
-    WasiSettings, condition, read_regular_file,
+    ExecSettings, Function, GrantedSchemas, Interpreted, Interrupt, Limits, Network, Permissions,
+    ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved, Runner, SchemaSettings,
+    Variable, Wasi, WasiSettings, condition, read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.
@@ -47,6 +48,8 @@ pub struct RuntimeFactory {
     /// The program that evaluates scripts, policies and conditions in a process of its own; see [`crate::serve`]. Without one they
     /// are evaluated in this process, where their memory is not limited.
     pub interpreter: Option<PathBuf>,
+    /// Schemas for validators.
+    pub schemas: SchemaSettings,
 }
 
 /// What the declaration of a function requests.
@@ -121,6 +124,9 @@ impl RuntimeFactory {
         request: &RuntimeRequest,
     ) -> Result<Runner, Diagnostic> {
         match self.resolution.resolve(image, tag)? {
+            Resolved::Builtin(builtin) if matches!(builtin.function.run, Run::Validating(_)) => {
+                Ok(Runner::Validator(builtin, Arc::new(self.granted_schemas(request)?)))
+            }
             Resolved::Builtin(builtin) => {
                 let interpreted = Interpreted::builtin(builtin, self.interpreter.clone());
                 Ok(interpreted.map_or(Runner::Builtin(builtin), Runner::Interpreted))
@@ -129,6 +135,20 @@ impl RuntimeFactory {
                 self.container(&image, request).map_err(|error| suggest_builtin(error, &image))
             }
         }
+    }
+
+    /// The schemas that a validator may read.
+    fn granted_schemas(&self, request: &RuntimeRequest) -> Result<GrantedSchemas, Diagnostic> {
+        let package = match &request.declared_by {
+            DeclaredBy::User => request.package_directory.as_ref().map(DeclaredBy::package),
+            declared_by => Some(declared_by.clone()),
+        };
+        Ok(GrantedSchemas {
+            settings: self.schemas.clone(),
+            package,
+            mounts: self.permissions.granted_mounts(request, &self.working_directory)?,
+            working_directory: self.working_directory.clone(),
+        })
     }
 
     fn container(&self, image: &str, request: &RuntimeRequest) -> Result<Runner, Diagnostic> {

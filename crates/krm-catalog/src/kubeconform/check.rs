@@ -38,9 +38,6 @@ pub(super) enum Problem {
     Rule(String),
 }
 
-/// Whether a combination of subschemas is satisfied, given which of them match.
-type IsSatisfied = fn(&[bool]) -> bool;
-
 /// The violations of a value. Unknown fields are violations in strict mode.
 pub(super) fn check<'a>(
     value: NodeRef<'a>,
@@ -64,7 +61,7 @@ impl<'a> Walk<'a> {
 
     fn value(&mut self, value: NodeRef<'a>, rules: Rules<'_>, is_optional: bool) {
         let found = type_of(value);
-        let may_be_null = is_optional || rules.is_nullable();
+        let may_be_null = rules.is_nullable(is_optional);
         if found == "null" && may_be_null {
             return;
         }
@@ -72,12 +69,16 @@ impl<'a> Walk<'a> {
         let matches = |kind: &&str| *kind == found || (*kind == "number" && found == "integer");
         if !types.is_empty() && !types.iter().any(matches) {
             let null = may_be_null.then_some("null");
-            let expected = null.into_iter().chain(types.iter().copied()).collect();
+            let types = types.into_iter().filter(|it| *it != "null");
+            let expected = null.into_iter().chain(types).collect();
             return self.report(value, Problem::Type { found, expected });
         }
         for limit in rules.limits() {
             if let Some(broken) = limit.violation(value) {
                 self.report(value, Problem::Rule(broken));
+                if limit.is_final() {
+                    return;
+                }
             }
         }
         self.branches(value, rules);
@@ -107,33 +108,43 @@ impl<'a> Walk<'a> {
             let name = key.value();
             match rules.field(&name) {
                 Some(rules) => self.value(entry.value, rules, !required.contains(&name)),
-                None if rules.allows_unknown_fields() || rules.is_common_field(&name) => {}
+                None if rules.allows_unknown_field(&name, self.is_strict) => {}
                 None => unknown.push(name.into_owned()),
             }
         }
-        if self.is_strict && !unknown.is_empty() {
+        if !unknown.is_empty() {
             self.report(value, Problem::Unknown(unknown));
         }
     }
 
     /// Checks combined subschemas. Unknown fields are allowed in them, since another one may have them.
     fn branches(&mut self, value: NodeRef<'a>, rules: Rules<'_>) {
-        let combinations: [(&str, &str, IsSatisfied); 4] = [
-            ("allOf", "allOf failed", |matches| matches.iter().all(|it| *it)),
-            ("anyOf", "anyOf failed, none matched", |matches| matches.iter().any(|it| *it)),
-            ("oneOf", "oneOf failed, not exactly one matched", |matches| {
-                matches.iter().filter(|it| **it).count() == 1
-            }),
-            ("not", "not failed", |matches| !matches.iter().any(|it| *it)),
-        ];
-        for (keyword, message, is_satisfied) in combinations {
+        for keyword in ["not", "allOf", "anyOf", "oneOf"] {
             let branches = rules.branches(keyword).into_iter();
             let matches: Vec<bool> =
                 branches.map(|it| check(value, it, false).is_empty()).collect();
-            if !matches.is_empty() && !is_satisfied(&matches) {
-                self.report(value, Problem::Rule(message.to_owned()));
+            if let Some(message) = combination(keyword, &matches) {
+                self.report(value, Problem::Rule(message));
             }
         }
+    }
+}
+
+/// The message of a combination that is not satisfied, given which of its subschemas match.
+fn combination(keyword: &str, matches: &[bool]) -> Option<String> {
+    if matches.is_empty() {
+        return None;
+    }
+    let matched: Vec<usize> = (0..matches.len()).filter(|at| matches[*at]).collect();
+    match (keyword, &matched[..]) {
+        ("oneOf", []) => Some("'oneOf' failed, none matched".to_owned()),
+        ("oneOf", [first, second, ..]) => {
+            Some(format!("'oneOf' failed, subschemas {first}, {second} matched"))
+        }
+        ("oneOf", _) => None,
+        ("anyOf", []) | ("not", [_]) => Some(format!("'{keyword}' failed")),
+        ("allOf", _) if matched.len() < matches.len() => Some("'allOf' failed".to_owned()),
+        _ => None,
     }
 }
 

@@ -1,22 +1,25 @@
-//! Constraints of custom resource schemas on single values: ranges, lengths, patterns and enums.
+//! Constraints of schemas on single values: enums, formats, ranges, lengths and patterns.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use krm_core::print::json;
 use krm_yaml::{NodeRef, ScalarType, Value};
 use regex_lite::Regex;
 
+use super::formats;
 use crate::lookup::{items, text};
 
 /// One constraint.
 #[derive(Clone, Debug)]
 pub(super) enum Limit<'a> {
-    /// `enum`.
-    OneOf(Vec<Cow<'a, str>>),
-    /// A bound of a number, with its keykeyword.
+    /// `enum` or `const`.
+    OneOf(Vec<NodeRef<'a>>),
+    /// `format`.
+    Format(Cow<'a, str>),
+    /// A bound of a number, with its keyword.
     Range(&'static str, f64),
-    /// A bound of a length or count, with its keykeyword.
+    /// A bound of a length or count, with its keyword.
     Size(&'static str, usize),
     /// A regular expression that must match a part of the string.
     Pattern(Cow<'a, str>),
@@ -31,20 +34,23 @@ impl<'a> Limit<'a> {
     /// The constraints of a schema.
     pub(super) fn of_schema(schema: NodeRef<'a>) -> Vec<Self> {
         let mut limits = Vec::new();
-        let values: Vec<_> =
-            items(schema, "enum").filter_map(|it| it.as_scalar()).map(|it| it.value()).collect();
+        let values: Vec<_> = items(schema, "enum").collect();
         if !values.is_empty() {
             limits.push(Self::OneOf(values));
         }
+        let constant = schema.as_mapping().and_then(|it| it.get("const"));
+        limits.extend(constant.map(|it| Self::OneOf(vec![it.resolve()])));
+        limits.extend(text(schema, "format").map(Self::Format));
         let number = |keyword| text(schema, keyword)?.parse::<f64>().ok();
         // Spec: `exclusiveMinimum: true` makes `minimum` exclusive.
         let is_exclusive = |keyword| text(schema, keyword).is_some_and(|it| it == "true");
         for (keyword, exclusive) in
             [("minimum", "exclusiveMinimum"), ("maximum", "exclusiveMaximum")]
         {
-            let keyword =
-                if is_exclusive(exclusive) { (exclusive, keyword) } else { (keyword, keyword) };
-            limits.extend(number(keyword.1).map(|bound| Self::Range(keyword.0, bound)));
+            let name = if is_exclusive(exclusive) { exclusive } else { keyword };
+            limits.extend(number(keyword).map(|bound| Self::Range(name, bound)));
+            // Newer drafts have the bound itself there.
+            limits.extend(number(exclusive).map(|bound| Self::Range(exclusive, bound)));
         }
         limits.extend(number("multipleOf").map(|bound| Self::Range("multipleOf", bound)));
         for keyword in SIZES {
@@ -58,14 +64,23 @@ impl<'a> Limit<'a> {
         limits
     }
 
+    /// Compat: whether a violation hides all other ones of the value.
+    pub(super) fn is_final(&self) -> bool {
+        matches!(self, Self::OneOf(_) | Self::Format(_))
+    }
+
     /// The message of a violation; none if the value is valid.
     pub(super) fn violation(&self, value: NodeRef<'_>) -> Option<String> {
         match self {
             Self::OneOf(values) => {
-                let found = value.as_scalar()?.value();
-                let names: Vec<String> = values.iter().map(|it| format!("'{it}'")).collect();
-                let is_allowed = values.contains(&found);
-                (!is_allowed).then(|| format!("value must be one of {}", names.join(", ")))
+                let found = canonical(value);
+                let is_allowed = values.iter().any(|it| canonical(*it) == found);
+                (!is_allowed).then(|| not_one_of(values.iter().copied().map(display)))
+            }
+            Self::Format(format) => {
+                let found = value.as_str()?;
+                let is_valid = formats::is_valid(format, &found);
+                (!is_valid).then(|| format!("'{found}' is not valid {format}"))
             }
             Self::Range(keyword, bound) => {
                 let found = number(value)?;
@@ -85,12 +100,37 @@ impl<'a> Limit<'a> {
                 (!is_match).then(|| format!("'{found}' does not match pattern '{pattern}'"))
             }
             Self::Unique => {
-                let mut seen = BTreeSet::new();
-                let mut all = value.as_sequence()?.items();
-                let is_unique = all.all(|item| seen.insert(json::display(&Value::Node(item))));
-                (!is_unique).then(|| "items must be unique".to_owned())
+                let mut seen = BTreeMap::new();
+                value.as_sequence()?.items().enumerate().find_map(|(at, item)| {
+                    let before = seen.insert(canonical(item), at)?;
+                    Some(format!("items at {before} and {at} are equal"))
+                })
             }
         }
+    }
+}
+
+/// The message for a value that is not one of those allowed.
+pub(super) fn not_one_of(values: impl Iterator<Item = String>) -> String {
+    match &values.collect::<Vec<_>>()[..] {
+        [value] => format!("value must be {value}"),
+        values => format!("value must be one of {}", values.join(", ")),
+    }
+}
+
+/// A string that is the same for equal values.
+fn canonical(node: NodeRef<'_>) -> String {
+    match number(node) {
+        Some(number) => number.to_string(),
+        None => json::display(&Value::Node(node.resolve())),
+    }
+}
+
+/// A value in a message.
+fn display(node: NodeRef<'_>) -> String {
+    match node.as_str() {
+        Some(text) => format!("'{text}'"),
+        None => json::display(&Value::Node(node.resolve())),
     }
 }
 

@@ -73,6 +73,8 @@ impl OutputFormat {
                 format!("additional properties {} not allowed", quoted(names))
             }
             (Problem::Type { found, expected }, Self::Kubeconform) => {
+                // Compat: kubeconform knows one type of numbers.
+                let found = if *found == "integer" { "number" } else { found };
                 format!("got {found}, want {}", expected.join(" or "))
             }
             (Problem::Type { found, expected }, Self::Kubeval) => {

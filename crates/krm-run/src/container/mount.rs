@@ -63,6 +63,13 @@ impl Mount {
         Ok(Self { kind: kind.into(), source, target: target.into(), writable })
     }
 
+    /// The path on the host of a file with this path in the container; none if the mount does not contain it.
+    pub(crate) fn host_path(&self, path: &str) -> Option<PathBuf> {
+        let inside = Path::new(path).strip_prefix(&*self.target).ok()?;
+        let is_plain = inside.components().all(|it| matches!(it, std::path::Component::Normal(_)));
+        (&*self.kind == "bind" && is_plain).then(|| self.source.join(inside))
+    }
+
     /// Whether the mount is read-only and inside a directory: such a mount of its own package a function may request.
     pub fn is_readonly_inside(&self, directory: &Path) -> bool {
         match &*self.kind {

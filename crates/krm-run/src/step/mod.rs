@@ -18,6 +18,8 @@ mod reorder;
 
 pub use interpreted::Interpreted;
 
+use std::sync::Arc;
+
 use krm_catalog::BuiltinRelease;
 use krm_core::files::Placement;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
@@ -27,12 +29,14 @@ use krm_core::{Diagnostic, Severity, kubernetes_reader};
 use krm_sdk::ResourceList;
 
 use crate::kinds::RunKind;
-use crate::{Function, FunctionRun, Interrupt, Limits, RunStatus, resolution};
+use crate::{Function, FunctionRun, GrantedSchemas, Interrupt, Limits, RunStatus, resolution};
 
 /// What runs a function.
 pub enum Runner {
     /// A built-in function, which works on the items themselves.
     Builtin(BuiltinRelease),
+    /// A built-in validator and the schemas that it may read.
+    Validator(BuiltinRelease, Arc<GrantedSchemas>),
     /// A script or a built-in function that needs an interpreter, which works on the items themselves.
     Interpreted(Interpreted),
     /// A process, container or module, which reads and writes a ResourceList.
@@ -51,7 +55,7 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     fn name(&self) -> &str {
         match self {
-            Self::Builtin(builtin) => builtin.function.name,
+            Self::Builtin(builtin) | Self::Validator(builtin, _) => builtin.function.name,
             Self::Interpreted(function) => function.name(),
             Self::External(function) => function.name(),
         }
@@ -60,7 +64,7 @@ impl Runner {
     /// The built-in function, if it is one.
     fn builtin(&self) -> Option<&BuiltinRelease> {
         match self {
-            Self::Builtin(builtin) => Some(builtin),
+            Self::Builtin(builtin) | Self::Validator(builtin, _) => Some(builtin),
             Self::Interpreted(function) => function.builtin_release(),
             Self::External(_) => None,
         }
@@ -130,7 +134,7 @@ impl Step {
     /// Starts what can be started before the items are known; see [`Function::start_ahead`].
     pub fn start_ahead(&self) {
         match &self.runner {
-            Runner::Builtin(_) => {}
+            Runner::Builtin(_) | Runner::Validator(..) => {}
             Runner::Interpreted(function) => function.start_ahead(&self.limits),
             Runner::External(function) => function.start_ahead(&self.limits),
         }
@@ -164,6 +168,16 @@ impl Step {
                 let builtin = *builtin;
                 let call = |list| {
                     let call = move |list: &mut ResourceList| builtin.call(list);
+                    in_process::on_thread(call, list, &self.limits, interrupt)
+                };
+                in_process::run(self, call, input, &sent, &mut run)
+            }
+            Runner::Validator(builtin, schemas) => {
+                let builtin = *builtin;
+                let call = |list| {
+                    let schemas = Arc::clone(schemas);
+                    let call =
+                        move |list: &mut ResourceList| builtin.call_with_schemas(list, &*schemas);
                     in_process::on_thread(call, list, &self.limits, interrupt)
                 };
                 in_process::run(self, call, input, &sent, &mut run)

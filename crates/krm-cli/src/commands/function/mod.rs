@@ -22,6 +22,7 @@ mod run;
 mod run_flags;
 mod run_report;
 mod save;
+mod schema_flags;
 mod selection;
 mod sink;
 mod source;

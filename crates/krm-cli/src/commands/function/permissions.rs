@@ -10,6 +10,7 @@ use krm_run::{Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Va
 use super::images::Images;
 use super::interpreter;
 use super::limits::LimitFlags;
+use super::schema_flags::SchemaFlags;
 use crate::{Failure, disk};
 
 /// What functions may access.
@@ -51,6 +52,9 @@ pub(super) struct PermissionFlags {
     /// Compat: Wasm modules need no permission
     #[arg(long, hide = true)]
     allow_alpha_wasm: bool,
+
+    #[command(flatten)]
+    schemas: SchemaFlags,
 
     #[command(flatten)]
     images: Images,
@@ -100,6 +104,7 @@ impl PermissionFlags {
             working_directory,
             environment: env::vars_os().collect(),
             interpreter: interpreter::program(),
+            schemas: self.schemas.settings()?,
         })
     }
 }

@@ -12,6 +12,7 @@ use super::kinds::FnCommandKind;
 use super::limits::LimitFlags;
 use super::open_package;
 use super::output::OutputFlag;
+use super::schema_flags::SchemaFlags;
 use super::version_flag::VersionFlag;
 use crate::cli::{Global, Preview};
 use crate::commands::conflict_records;
@@ -76,6 +77,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     version: VersionFlag,
+
+    #[command(flatten)]
+    schemas: SchemaFlags,
 
     #[command(flatten)]
     images: Images,

@@ -90,6 +90,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         working_directory: std::env::current_dir()?,
         environment: std::env::vars_os().collect::<Environment>(),
         interpreter: interpreter::program(),
+        schemas: args.schemas.settings()?,
     };
     Ok(Renderer {
         factory,

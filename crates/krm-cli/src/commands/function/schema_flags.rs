@@ -1,0 +1,38 @@
+//! Flags for the schemas of built-in validators.
+
+use krm_run::SchemaSettings;
+
+use crate::{Failure, disk};
+
+/// What kubeconform and kubeval validate against.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Schemas of validators")]
+pub(super) struct SchemaFlags {
+    /// Kubernetes version that built-in validators check against, such as 1.36 [default: the newest]
+    #[arg(long, value_name = "VERSION")]
+    kubernetes_version: Option<String>,
+
+    /// Directory or path template of JSON Schemas, which built-in validators search before their own
+    #[arg(long, value_name = "DIR")]
+    schema_location: Vec<String>,
+
+    /// File with CustomResourceDefinitions for built-in validators
+    #[arg(long, value_name = "FILE")]
+    schema: Vec<String>,
+}
+
+impl SchemaFlags {
+    /// The settings for all validators.
+    pub(super) fn settings(&self) -> Result<SchemaSettings, Failure> {
+        let mut definitions = Vec::new();
+        for name in &self.schema {
+            let file = disk::parse(name, Default::default()).map_err(Failure::input)?;
+            definitions.push((disk::display_name(name).to_owned(), file.into_text()));
+        }
+        Ok(SchemaSettings {
+            kubernetes_version: self.kubernetes_version.clone(),
+            locations: self.schema_location.clone(),
+            definitions,
+        })
+    }
+}
