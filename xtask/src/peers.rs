@@ -60,6 +60,13 @@ const PEERS: &[Peer] = &[
         versions: &["latest"],
         version_flag: "version",
     },
+    Peer {
+        name: "kubeconform",
+        module: "github.com/yannh/kubeconform/cmd/kubeconform",
+        program: "kubeconform",
+        versions: &["latest", "v0.8.0", "v0.7.0"],
+        version_flag: "-v",
+    },
     // Functions of the catalog as programs, which built-in functions are compared with.
     Peer { versions: &["latest", "v0.2.4", "v0.2.0"], ..of_catalog!("apply-setters") },
     of_catalog!("create-setters"),

@@ -1,6 +1,7 @@
 //! `cargo xtask differential`: compares krm-yaml with yq, merges with kyaml, and formatting with kustomize.
 //! `--reader` compares reading and editing with Kubernetes' own reader.
 //! `--kpt` renders packages with kpt and krm.
+//! `--kubeconform` compares verdicts about manifests with the real kubeconform.
 //! `--functions` compares built-in functions with the Go programs of the catalog, `--tables` runs the test tables of kyaml.
 //!
 //! yq uses go-yaml, as Kubernetes' own tools do. A difference is not necessarily a bug: go-yaml follows YAML 1.1 in places.
@@ -9,6 +10,7 @@ mod classes;
 mod fmt;
 mod functions;
 mod kpt;
+mod kubeconform;
 mod merge;
 mod policies;
 #[allow(dead_code, reason = "the property tests of krm-yaml use more of it")]
@@ -47,6 +49,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             lexopt::Arg::Long("policies") => {
                 return policies::run(&policies::Options::parse(&mut args)?);
             }
+            lexopt::Arg::Long("kubeconform") => return kubeconform::run(&mut args),
             lexopt::Arg::Long("tables") => tables = Some(tables::Options::parse(&mut args)?),
             _ => return Err(arg.unexpected().into()),
         }
