@@ -10,6 +10,7 @@ pub(crate) mod kinds;
 pub(crate) mod man;
 pub(crate) mod merge_options;
 pub(crate) mod plan;
+mod verbosity;
 pub(crate) mod yaml;
 
 use std::ffi::OsString;
@@ -55,6 +56,7 @@ pub(crate) fn main() -> Exit {
 }
 
 fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Cli, clap::Error> {
+    let arguments = verbosity::without_level(arguments.collect());
     let matches = command().try_get_matches_from(arguments)?;
     Cli::from_arg_matches(&matches)
 }

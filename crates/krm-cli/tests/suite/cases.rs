@@ -9,7 +9,7 @@ fn cases() {
     krm_testkit::run_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases"), run_action);
 }
 
-fn run_action(case: &Case, action: &Section) -> String {
+pub(crate) fn run_action(case: &Case, action: &Section) -> String {
     let line =
         action.title.strip_prefix("$ ").expect("an action is a command line that starts with `$ `");
     let sandbox = Sandbox::new();

@@ -54,7 +54,7 @@ const FOR_PEOPLE: &[&str] = &[
     "krm fn render k --allow-exec --explain --dry-run",
     "krm fn run a --allow-exec -v",
     "krm fn run a --dry-run",
-    "krm fn source p | krm fn sink p --dry-run -v",
+    "krm fn source p | krm fn sink p --overwrite --dry-run -v",
     "krm yaml check \"$F\"",
     "krm yaml check broken.yaml \"$F\" -v",
     "krm yaml set metadata.name \"$N\" \"$F\" --diff",

@@ -15,6 +15,7 @@ mod git;
 mod hostile_names;
 mod interrupted_writes;
 mod isolation;
+mod kpt_differences;
 mod krmignore;
 mod package_properties;
 mod peak_memory;

@@ -16,7 +16,7 @@ use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
-  krm fn source shop --fn-config labels.yaml | krm fn call set-labels | krm fn sink shop
+  krm fn source shop --fn-config labels.yaml | krm fn call set-labels | krm fn sink shop --prune
   kpt fn eval shop --exec 'krm fn call set-labels:v0.1.5' -- tier=web";
 
 /// Run a built-in function on a list of resources.

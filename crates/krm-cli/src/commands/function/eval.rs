@@ -73,6 +73,10 @@ pub(crate) struct Args {
     #[arg(short, long, requires = "role")]
     save: bool,
 
+    /// Compat: accepted and ignored; kpt uses it to complete names of images
+    #[arg(short, long, hide = true, value_name = "KEYWORD")]
+    keywords: Vec<String>,
+
     #[command(flatten)]
     flags: RunFlags,
 

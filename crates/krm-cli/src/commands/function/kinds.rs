@@ -25,6 +25,8 @@ diagnostic_kinds! {
         UnknownFunction { name: String } = "unknown-function": "no built-in function `{name}`";
         /// `fn sink --prune` without a list.
         PruneWithoutList = "prune-without-list": "no list on standard input: --prune would delete everything", hint "use `items: []` for an empty list";
+        /// `fn sink` to an existing directory.
+        SinkExists = "sink-directory-exists": "the directory exists", hint "use --overwrite to edit its resources, or --prune to also delete those that are not in the list";
         /// `fn source` of directories with the same path.
         DuplicatePath { path: String } = "duplicate-path": "two directories contain `{path}`", hint "name the directories from a common parent";
         /// A path that is not one inside a package.

@@ -18,22 +18,27 @@ use crate::{CommandResult, Exit, Failure};
 const EXAMPLES: &str = "\
 Examples:
   krm fn source shop | ./function | krm fn sink shop --prune
+  krm fn source shop/web | ./function | krm fn sink shop/web --overwrite
   krm fn source shop | ./function | krm fn sink out
   krm fn source shop | ./function | krm fn sink";
 
 /// Write a list of resources to files.
 ///
 /// Reads a list or documents from standard input. Each resource is written to the file that its annotations name, or to a file named
-/// after it. Existing resources of DIR are edited in place; files without changes are not written. Without DIR, the resources are
-/// printed as documents.
+/// after it. A DIR that exists needs --overwrite or --prune: its resources are edited in place, and files without changes are not
+/// written. Without DIR, the resources are printed as documents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Directory, which is created if it does not exist
+    /// Directory, which is created; one that exists needs --overwrite or --prune
     #[arg(value_name = "DIR")]
     dir: Option<String>,
 
-    /// Delete resources of DIR that are not in the list
+    /// Edit the resources of an existing DIR, and keep those that are not in the list
+    #[arg(long, requires = "dir", conflicts_with = "prune")]
+    overwrite: bool,
+
+    /// Edit the resources of an existing DIR, and delete those that are not in the list
     #[arg(long, requires = "dir")]
     prune: bool,
 
@@ -59,6 +64,12 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     };
     if !Path::new(dir).exists() {
         return create(dir, &given, args, console);
+    }
+    // Compat: kpt refuses every directory that exists.
+    if !args.overwrite && !args.prune {
+        return Err(Failure::input(
+            Diagnostic::error(FnCommandKind::SinkExists).in_file(dir.as_str()),
+        ));
     }
     let edit_options = EditOptions::atomic(args.preview.clone());
     let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;

@@ -16,6 +16,8 @@ pub struct FunctionResult {
     pub message: String,
     /// The severity.
     pub severity: Severity,
+    /// Whether the function gave no severity, so that the default counts and none is written.
+    pub is_severity_default: bool,
     /// The resource that the result is about.
     pub resource: Option<ResourceRef>,
     /// The field of the resource.
@@ -63,7 +65,15 @@ impl FunctionResult {
     /// A result that is not about a resource.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
         let message = message.into();
-        Self { message, severity, resource: None, field: None, file: None, tags: Vec::new() }
+        Self {
+            message,
+            severity,
+            is_severity_default: false,
+            resource: None,
+            field: None,
+            file: None,
+            tags: Vec::new(),
+        }
     }
 }
 

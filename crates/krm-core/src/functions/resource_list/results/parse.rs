@@ -85,6 +85,7 @@ impl<'a> Reader<'a> {
         let result = FunctionResult {
             message: message.unwrap_or_default().into_owned(),
             severity: self.severity(node),
+            is_severity_default: field(node, "severity").is_none_or(is_null),
             resource: field(node, "resourceRef").and_then(|node| self.resource(node)),
             field: result_field,
             file: field(node, "file").and_then(|node| self.file(node)),

@@ -9,10 +9,11 @@ use crate::functions::resource_list::{ResourceListKind, Version};
 impl FunctionResult {
     /// The result as data, in the form of a version of the specification.
     pub fn to_value(&self, version: Version) -> Value<'_> {
-        let mut entries = vec![
-            ("message", Value::from(self.message.as_str())),
-            ("severity", Value::from(self.severity.name())),
-        ];
+        let mut entries = vec![("message", Value::from(self.message.as_str()))];
+        // Compat: kpt writes a result without a severity as it is.
+        if !self.is_severity_default {
+            entries.push(("severity", Value::from(self.severity.name())));
+        }
         entries.extend(self.resource.as_ref().map(|it| ("resourceRef", it.to_value())));
         entries.extend(self.field.as_ref().map(|it| ("field", it.to_value(version))));
         entries.extend(self.file.as_ref().map(|it| ("file", it.to_value())));
