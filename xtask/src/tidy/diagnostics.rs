@@ -90,7 +90,7 @@ mod tests {
     fn other_uses_of_messages_pass() {
         let text = "fn f() { print(x.message()); y = x.message().to_owned(); }\n\
                     #[cfg(test)]\nmod tests { fn t() { assert!(x.message().contains(\"a\")) } }\n";
-        assert_eq!(lines(no_code_matches_on_messages, text), []);
+        assert!(lines(no_code_matches_on_messages, text).is_empty());
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl Group<'_> {
 
     /// The verdicts of krm.
     pub(super) fn ours(&self, texts: &[String]) -> TaskResult<Vec<Verdict>> {
-        let items = texts.iter().map(|text| Resource::parse(text)).collect::<Result<_, _>>();
+        let items = texts.iter().map(Resource::parse).collect::<Result<_, _>>();
         let mut data = vec![
             ("kubernetes_version", self.version),
             ("skip_kinds", SKIPPED),
