@@ -31,7 +31,7 @@ impl Growth {
         let changed = change(item)?;
         self.added += item.text().len().saturating_sub(before);
         if self.is_exceeded() {
-            let error = Diagnostic::error(CatalogKind::OutputTooLarge { limit: self.limit >> 20 });
+            let error = Diagnostic::error(CatalogKind::ReplacementsTooLarge { limit: self.limit >> 20 });
             return Err(in_resource(item, error));
         }
         Ok(changed)
@@ -58,6 +58,6 @@ mod tests {
         assert!(add().is_ok());
         assert!(add().is_ok());
         let error = add().expect_err("three times 18 bytes are more than 50");
-        assert_eq!(error.diagnostics[0].id(), "function-output-too-large");
+        assert_eq!(error.diagnostics[0].id(), "replacements-too-large");
     }
 }
