@@ -31,7 +31,8 @@ impl Growth {
         let changed = change(item)?;
         self.added += item.text().len().saturating_sub(before);
         if self.is_exceeded() {
-            let error = Diagnostic::error(CatalogKind::ReplacementsTooLarge { limit: self.limit >> 20 });
+            let error =
+                Diagnostic::error(CatalogKind::ReplacementsTooLarge { limit: self.limit >> 20 });
             return Err(in_resource(item, error));
         }
         Ok(changed)
