@@ -1,6 +1,6 @@
 //! Addresses and networks of Kubernetes' CEL.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 use std::sync::Arc;
 
 use cel::common::functions::Function;

@@ -1,6 +1,6 @@
 //! Networks: `net.cidr_intersects` and `net.cidr_overlap`.
 
-use std::net::IpAddr;
+use core::net::IpAddr;
 
 use regorus::Value;
 
