@@ -44,6 +44,8 @@ pub(crate) fn check() -> TaskResult {
         .into());
     }
     database()?;
+    // The check reads the manifests of all crates in the lock file, also of those that are built on other platforms only.
+    shell::run(shell::cargo().args(["fetch", "--locked"]))?;
     let mut command = shell::program(tool(CARGO_DENY)?);
     command.args(["--offline", "--locked", "check", "--hide-inclusion-graph"]);
     // Duplicate crates are a warning with a page of text each, and the interpreters have many.
