@@ -37,7 +37,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     step("tests", || {
         let mut command = cargo(&["test", "--workspace"], in_ci);
         if in_ci {
-            command.env("KRM_REQUIRE_PYTHON", "1");
+            command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
@@ -103,17 +103,24 @@ fn container_engine(in_ci: bool, engine: &mut Option<Engine>) -> TaskResult {
     Ok(())
 }
 
-/// Finds PyYAML, which drops all comments and so makes a good test of function output. CI installs it if it is missing.
+/// Finds PyYAML, which drops all comments and so makes a good test of function output, and ruamel.yaml for projects in Python. CI
+/// installs them if they are missing.
 fn python(in_ci: bool) -> TaskResult {
-    let find = || shell::output(shell::program("python3").args(["-c", "import yaml"]));
+    let find =
+        || shell::output(shell::program("python3").args(["-c", "import yaml, ruamel.yaml.tag"]));
     let Err(error) = find() else { return Ok(()) };
     if !in_ci {
         println!("skipping tests of Python functions: {error}");
         return Ok(());
     }
-    let mut apt = shell::program("apt-get");
-    apt.env("DEBIAN_FRONTEND", "noninteractive").args(["install", "--yes", "python3-yaml"]);
-    shell::output(&mut apt)?;
+    let mut pip = shell::program("python3");
+    pip.args(["-m", "pip", "install", "--quiet", "PyYAML", "ruamel.yaml>=0.18,<0.20"]);
+    // A Python of the system is extended by the system's packages only.
+    if shell::output(&mut pip).is_err() {
+        let mut apt = shell::program("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        shell::output(apt.args(["install", "--yes", "python3-yaml", "python3-ruamel.yaml"]))?;
+    }
     find().map(|_| ())
 }
 

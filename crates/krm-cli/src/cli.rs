@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use crate::commands::{cfg, completion, explain, fix, function, man, yaml};
 use crate::loader::LoadOptions;
+use crate::reports::Report;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -92,6 +93,10 @@ pub(crate) struct Global {
     /// Format of diagnostics
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub(crate) error_format: ErrorFormat,
+
+    /// Write the findings to a file: sarif, junit, gitlab, checkstyle, github, markdown or json; may be repeated
+    #[arg(long, global = true, value_name = "FORMAT=FILE")]
+    pub(crate) report: Vec<Report>,
 
     /// Show values of Secrets in diagnostics and diffs
     #[arg(long, global = true)]

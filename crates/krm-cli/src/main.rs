@@ -11,6 +11,7 @@ mod generated_docs;
 mod interrupt;
 mod loader;
 mod parallel;
+mod reports;
 mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -52,6 +52,9 @@ diagnostic_kinds! {
             hint "copy the file by hand";
         /// Standard output cannot be written to.
         OutputFailed { reason: String } = "output-failed": "cannot write to standard output: {reason}";
+        /// A file that `--check` would change, in reports.
+        WouldChange { verb: &'static str } = "would-change": "krm would {verb} this file",
+            hint "run the same command without --check";
         /// Progress that is reported with `--verbose`, in formats for programs.
         Status { message: String } = "status": "{message}";
         /// A panic.

@@ -43,6 +43,22 @@ pub(crate) fn main() -> Exit {
         console.flush()?;
         Ok(exit)
     });
+    let exit = exit_code(result, &mut console);
+    match console.write_reports() {
+        // A report that is missing must not look like a run without findings.
+        Err(failure) if exit == Exit::Success || exit == Exit::Findings => {
+            exit_code(Err(failure), &mut console)
+        }
+        Err(failure) => {
+            exit_code(Err(failure), &mut console);
+            exit
+        }
+        Ok(()) => exit,
+    }
+}
+
+/// Reports why a command failed.
+fn exit_code(result: CommandResult, console: &mut Console) -> Exit {
     match result {
         Ok(exit) => exit,
         Err(Failure::ClosedPipe) => Exit::Success,

@@ -3,9 +3,13 @@
 use std::fs;
 use std::path::Path;
 
-use krm_core::{Action, Destination, Diagnostic, OriginalFile, PackagePath, Plan, PlannedChange};
+use krm_core::{
+    Action, Destination, Diagnostic, OriginalFile, PackagePath, Plan, PlannedChange, Severity,
+};
+use krm_yaml::{File, Span};
 
 use crate::cli::Preview;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::disk::{FileKind, Lock};
 use crate::{CommandResult, Exit, Failure, disk, loader};
@@ -85,12 +89,33 @@ fn verbs(change: &PlannedChange) -> (&'static str, &'static str) {
     }
 }
 
+/// A change that `--check` found, at its first line.
+fn would_change(change: &PlannedChange) -> Diagnostic {
+    let (verb, _) = verbs(change);
+    let diagnostic = Diagnostic::error(CommandKind::WouldChange { verb });
+    let diagnostic = diagnostic.in_file(&*change.display_path);
+    let (old, new) = (change.old.as_deref().unwrap_or(""), change.new.as_deref().unwrap_or(""));
+    let Ok(file) = File::parse(old.to_owned()) else { return diagnostic };
+    let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
+    let line = old.split_inclusive('\n').take(same).map(str::len).sum::<usize>();
+    // At the end of the file its last line is shown.
+    let start = line.min(old.trim_end().len());
+    let end = old[start..].find('\n').map_or(old.len(), |length| start + length);
+    match (u32::try_from(start), u32::try_from(end)) {
+        (Ok(start), Ok(end)) if end > start => diagnostic.at(&file, Span::new(start, end)),
+        _ => diagnostic,
+    }
+}
+
 fn preview_plan(plan: &Plan, preview: &Preview, console: &mut Console) -> CommandResult {
     for change in plan.changes() {
         if preview.diff {
             console.diff(change)?;
         } else if preview.check {
             console.line(&change.display_path)?;
+            if console.records(Severity::Error) {
+                console.record(&would_change(change));
+            }
         } else {
             let (verb, _) = verbs(change);
             console.line(&format!("would {verb} {}", change.display_path))?;

@@ -23,6 +23,7 @@ use krm_core::{Diagnostic, PlannedChange, Severity};
 
 use crate::cli::{Color, ErrorFormat, Global};
 use crate::commands::kinds::CommandKind;
+use crate::reports::{Finding, FunctionFinding, Recorder};
 use crate::{Exit, Failure, disk};
 
 /// Standard output and standard error, with the options that decide what is printed there.
@@ -37,6 +38,7 @@ pub(crate) struct Console {
     show_secrets: bool,
     /// Whether a diagnostic was printed, so that a blank line separates the next one.
     has_reported: bool,
+    recorder: Recorder,
 }
 
 impl Console {
@@ -57,6 +59,7 @@ impl Console {
             format: global.error_format,
             show_secrets: global.show_secrets,
             has_reported: false,
+            recorder: Recorder::new(&global.report),
         }
     }
 
@@ -102,14 +105,58 @@ impl Console {
         Ok(self.out.flush()?)
     }
 
-    /// Whether diagnostics of a severity are printed: with `--quiet` only errors are.
+    /// Whether diagnostics of a severity are printed or recorded.
     pub(crate) fn reports(&self, severity: Severity) -> bool {
+        self.prints(severity) || self.records(severity)
+    }
+
+    /// With `--quiet` only errors are printed.
+    fn prints(&self, severity: Severity) -> bool {
         !self.quiet || severity == Severity::Error
     }
 
-    /// Prints a diagnostic to standard error. With `--quiet` only errors are printed.
+    /// Whether diagnostics of a severity are recorded for `--report`. Infos say what was done; they are findings with `--verbose`.
+    pub(crate) fn records(&self, severity: Severity) -> bool {
+        self.recorder.is_on() && (self.verbose || severity != Severity::Info)
+    }
+
+    /// Prints a diagnostic to standard error and records it for `--report`.
     pub(crate) fn report(&mut self, diagnostic: &Diagnostic) {
-        if self.reports(diagnostic.severity) {
+        self.print(diagnostic);
+        self.record(diagnostic);
+    }
+
+    /// Reports a result of a function, located as a diagnostic.
+    pub(crate) fn report_result(&mut self, diagnostic: &Diagnostic, source: FunctionFinding<'_>) {
+        self.print(diagnostic);
+        self.record_result(diagnostic, source);
+    }
+
+    /// Records a finding without printing it.
+    pub(crate) fn record(&mut self, diagnostic: &Diagnostic) {
+        if self.records(diagnostic.severity) {
+            let shown = self.for_display(diagnostic).into_owned();
+            self.recorder.add(Finding::of(shown));
+        }
+    }
+
+    /// Records a result of a function without printing it.
+    pub(crate) fn record_result(&mut self, diagnostic: &Diagnostic, source: FunctionFinding<'_>) {
+        if self.records(diagnostic.severity) {
+            let shown = self.for_display(diagnostic).into_owned();
+            self.recorder.add(Finding::of_function(shown, source));
+        }
+    }
+
+    /// Writes the reports of `--report`.
+    pub(crate) fn write_reports(&mut self) -> Result<(), Failure> {
+        let output = std::mem::take(&mut self.recorder).write().map_err(Failure::input)?;
+        self.data(&output)?;
+        self.flush()
+    }
+
+    fn print(&mut self, diagnostic: &Diagnostic) {
+        if self.prints(diagnostic.severity) {
             let separate =
                 std::mem::replace(&mut self.has_reported, true) && self.format == ErrorFormat::Text;
             let gap = if separate { "\n" } else { "" };
@@ -146,7 +193,7 @@ impl Console {
         match self.format {
             _ if !self.verbose => {}
             ErrorFormat::Text => write_err(&format!("{}\n", log_line(text))),
-            _ => self.report(&Diagnostic::new(
+            _ => self.print(&Diagnostic::new(
                 Severity::Info,
                 CommandKind::Status { message: text.to_owned() },
             )),
@@ -169,6 +216,11 @@ impl From<io::Error> for Failure {
 fn relative_to_current_dir(name: &str) -> Option<&str> {
     let inside = Path::new(name).strip_prefix(std::env::current_dir().ok()?).ok()?;
     inside.to_str().filter(|name| !name.is_empty())
+}
+
+/// A diagnostic in a format for other programs.
+pub(crate) fn format_diagnostic(diagnostic: &Diagnostic, format: ErrorFormat) -> String {
+    format::write(diagnostic, format, false)
 }
 
 /// Prints clap's message: help to standard output, errors to standard error.

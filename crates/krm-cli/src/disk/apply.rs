@@ -261,8 +261,11 @@ pub(super) fn content(
     like.map_or(Ok(()), |like| like.copy_to(&file))
 }
 
-/// The mode of a new file, before the umask. Only its owner may read the values of Secrets.
+/// The mode of a new file, before the umask. Scripts are executable. Only its owner may read the values of Secrets.
 fn mode_of_new(text: &str) -> u32 {
+    if text.starts_with("#!/") {
+        return 0o777;
+    }
     let is_part = |c: char| c.is_alphanumeric();
     let mut found = text.match_indices("Secret");
     // A whole word: neither `imagePullSecrets` nor `ExternalSecret` holds values.

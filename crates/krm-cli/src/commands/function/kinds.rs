@@ -37,8 +37,6 @@ diagnostic_kinds! {
         ProjectExists = "project-exists": "the directory exists and is not overwritten", hint "choose another name";
         /// `fn new` with a name that is not one for crates, images and resources.
         InvalidProjectName { name: String } = "invalid-project-name": "invalid function name `{name}`", hint "use lower case letters, digits and dashes, as in set-owner";
-        /// `fn new --lang rust` without `--sdk`.
-        SdkMissing = "sdk-missing": "a Rust function needs krm-sdk, which is not published yet", hint "use `--sdk PATH` for a checkout of krm, or `--sdk URL` for its git repository";
         /// `--sdk` with a directory without krm-sdk.
         SdkNotFound = "sdk-not-found": "krm-sdk not found", hint "use the directory of a checkout of krm";
         /// The document of a Kptfile or of standard input is empty.

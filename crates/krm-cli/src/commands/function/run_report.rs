@@ -7,6 +7,7 @@ use krm_run::{FunctionRun, Interrupt, PipelineEvent, PipelineRun, Step, run_step
 
 use crate::Exit;
 use crate::console::{Activity, Console};
+use crate::reports::FunctionFinding;
 
 /// From which severity on results are a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -15,6 +16,8 @@ pub(super) enum FailOn {
     Error,
     /// Results of severity error or warning
     Warning,
+    /// All results
+    Info,
 }
 
 impl FailOn {
@@ -22,6 +25,7 @@ impl FailOn {
         match self {
             Self::Error => Severity::Error,
             Self::Warning => Severity::Warning,
+            Self::Info => Severity::Info,
         }
     }
 }
@@ -70,7 +74,8 @@ pub(super) fn report_results(
 ) {
     for result in run.reported() {
         if console.reports(result.severity) {
-            console.report(&locator.diagnostic(&run.record.package, result));
+            let source = FunctionFinding { function: &run.record.name, result };
+            console.report_result(&locator.diagnostic(&run.record.package, result), source);
         }
     }
 }

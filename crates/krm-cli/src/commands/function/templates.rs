@@ -1,4 +1,4 @@
-//! The files of a new function by language; `{{name}}` and `{{sdk}}` are replaced.
+//! The files of a new function by language; `{{name}}`, `{{sdk}}` and `{{repository}}` are replaced.
 
 use super::new::Lang;
 
@@ -10,6 +10,7 @@ macro_rules! files {
 
 const RUST: &[(&str, &str)] = files! {
     ".dockerignore": "rust/gitignore.txt";
+    ".github/workflows/test.yaml": "rust/test.yaml";
     ".gitignore": "rust/gitignore.txt";
     "Cargo.toml": "rust/Cargo.toml.txt";
     "Dockerfile": "rust/Dockerfile";
@@ -24,6 +25,7 @@ const RUST: &[(&str, &str)] = files! {
 
 const GO: &[(&str, &str)] = files! {
     ".dockerignore": "go/gitignore.txt";
+    ".github/workflows/test.yaml": "go/test.yaml";
     ".gitignore": "go/gitignore.txt";
     "Dockerfile": "go/Dockerfile";
     "README.md": "go/README.md";
@@ -35,17 +37,20 @@ const GO: &[(&str, &str)] = files! {
 };
 
 const PYTHON: &[(&str, &str)] = files! {
+    ".github/workflows/test.yaml": "python/test.yaml";
     ".gitignore": "python/gitignore.txt";
     "Dockerfile": "python/Dockerfile";
     "README.md": "python/README.md";
     "config.yaml": "config.yaml";
     "function.py": "python/function.py";
     "requirements.txt": "python/requirements.txt";
+    "resource_list.py": "python/resource_list.py";
     "test_function.py": "python/test_function.py";
 };
 
 const TYPESCRIPT: &[(&str, &str)] = files! {
     ".dockerignore": "typescript/gitignore.txt";
+    ".github/workflows/test.yaml": "typescript/test.yaml";
     ".gitignore": "typescript/gitignore.txt";
     "Dockerfile": "typescript/Dockerfile";
     "README.md": "typescript/README.md";
@@ -54,10 +59,12 @@ const TYPESCRIPT: &[(&str, &str)] = files! {
     "src/function.test.ts": "typescript/src/function.test.ts";
     "src/function.ts": "typescript/src/function.ts";
     "src/main.ts": "typescript/src/main.ts";
+    "src/resource-list.ts": "typescript/src/resource-list.ts";
     "tsconfig.json": "typescript/tsconfig.json";
 };
 
 const SHELL: &[(&str, &str)] = files! {
+    ".github/workflows/test.yaml": "shell/test.yaml";
     ".gitignore": "shell/gitignore.txt";
     "Dockerfile": "shell/Dockerfile";
     "README.md": "shell/README.md";
@@ -67,6 +74,7 @@ const SHELL: &[(&str, &str)] = files! {
 };
 
 const STARLARK: &[(&str, &str)] = files! {
+    ".github/workflows/test.yaml": "starlark/test.yaml";
     ".gitignore": "starlark/gitignore.txt";
     "Dockerfile": "starlark/Dockerfile";
     "README.md": "starlark/README.md";
@@ -84,5 +92,28 @@ pub(super) fn files(lang: Lang) -> &'static [(&'static str, &'static str)] {
         Lang::Typescript => TYPESCRIPT,
         Lang::Shell => SHELL,
         Lang::Starlark => STARLARK,
+    }
+}
+
+/// The commands that test and build a project, in its directory.
+pub(super) fn first_steps(lang: Lang) -> &'static [&'static str] {
+    match lang {
+        Lang::Rust => &["cargo test", "cargo build --release"],
+        Lang::Go => &["go test ./...", "go build -o {{name}} ."],
+        Lang::Python => &["pip install -r requirements.txt", "python3 -m unittest"],
+        Lang::Typescript => &["npm install", "npm test"],
+        Lang::Shell | Lang::Starlark => &["./test.sh"],
+    }
+}
+
+/// The flags of `krm fn eval` that run a project, in its directory.
+pub(super) fn function_flags(lang: Lang) -> &'static str {
+    match lang {
+        Lang::Rust => "--exec target/release/{{name}}",
+        Lang::Go => "--exec ./{{name}}",
+        Lang::Python => "--exec \"$PWD/function.py\"",
+        Lang::Typescript => "--exec \"node $PWD/dist/main.js\"",
+        Lang::Shell => "--exec \"$PWD/function.sh\"",
+        Lang::Starlark => "--starlark function.star",
     }
 }

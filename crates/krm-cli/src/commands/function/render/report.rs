@@ -10,6 +10,7 @@ use super::super::kinds::FnCommandKind;
 use super::super::run_report::{image, report_stderr, selected, verdict};
 use crate::console::Console;
 use crate::loader::LoadedPackage;
+use crate::reports::FunctionFinding;
 use crate::{Exit, Failure};
 
 /// Prints what every function did, package by package.
@@ -30,10 +31,18 @@ pub(super) fn report(
         report_stderr(run, console);
         run.warning_diagnostics().for_each(|warning| console.report(&warning));
         for result in run.reported() {
+            if !console.reports(result.severity) {
+                continue;
+            }
+            let source = FunctionFinding { function: &run.record.name, result };
+            let diagnostic = || locator.diagnostic(package, result);
             match result.severity {
-                severity if !console.reports(severity) => {}
+                Severity::Info if console.records(Severity::Info) => {
+                    console.status(&format!("  [info] {}", one_line(result)));
+                    console.record_result(&diagnostic(), source);
+                }
                 Severity::Info => console.status(&format!("  [info] {}", one_line(result))),
-                _ => console.report(&locator.diagnostic(package, result)),
+                _ => console.report_result(&diagnostic(), source),
             }
         }
         for item in removed(run) {

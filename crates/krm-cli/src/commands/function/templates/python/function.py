@@ -1,20 +1,20 @@
+#!/usr/bin/env python3
 """{{name}}: sets an owner on every resource."""
 
 import sys
 
-import yaml
+from ruamel.yaml.error import YAMLError
+
+from resource_list import ResourceList, set_in
 
 OWNER = "example.com/owner"
 
 
 def transform(resource_list):
-    """Changes the items of a ResourceList in place. krm applies the differences; comments and layout are kept."""
-    owner = owner_of(resource_list.get("functionConfig") or {})
-    for item in resource_list.get("items") or []:
-        metadata = item.setdefault("metadata", {})
-        annotations = metadata.get("annotations") or {}
-        metadata["annotations"] = {**annotations, OWNER: owner}
-    return resource_list
+    """Changes the items in place. A ValueError becomes a result of the function."""
+    owner = owner_of(resource_list.function_config)
+    for item in resource_list.items:
+        set_in(item, ["metadata", "annotations", OWNER], owner)
 
 
 def owner_of(config):
@@ -22,21 +22,25 @@ def owner_of(config):
     owner = (config.get("spec") or config.get("data") or {}).get("owner")
     if not owner:
         raise ValueError("the functionConfig has no `owner`")
-    return owner
+    return str(owner)
 
 
-def main():
-    resource_list = yaml.safe_load(sys.stdin)
+def run(stdin, stdout):
+    """Reads a ResourceList, writes the changed one, and returns the exit code."""
+    resource_list = ResourceList(stdin.read())
+    code = 0
     try:
         transform(resource_list)
-        failed = False
     except ValueError as error:
+        resource_list.results.append({"message": str(error), "severity": "error"})
         print(f"error: {error}", file=sys.stderr)
-        resource_list["results"] = [{"message": str(error), "severity": "error"}]
-        failed = True
-    yaml.safe_dump(resource_list, sys.stdout, sort_keys=False)
-    return int(failed)
+        code = 1
+    stdout.write(resource_list.text())
+    return code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(run(sys.stdin, sys.stdout))
+    except (ValueError, YAMLError) as error:
+        sys.exit(f"error: {error}")

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Run with `bash test.sh`.
+# Tests the function; needs krm on PATH.
 set -euo pipefail
 cd "$(dirname "$0")"
 

@@ -1,48 +1,35 @@
 // {{name}}: sets an owner on every resource.
 
-import { isMap, isScalar, isSeq, parseDocument, type Document, type YAMLMap } from "yaml";
+import { ResourceList, set } from "./resource-list.js";
 
 const OWNER = "example.com/owner";
 
-/** The result of a run: the output, and whether the function failed. */
+/** The result of a run: the output, and the error if the function failed. */
 export interface Outcome {
   output: string;
-  failed: boolean;
+  error?: string;
 }
 
-/** Reads a ResourceList and gives it back with its resources changed. The document is edited, so comments stay. */
+/** Reads a ResourceList and returns it with its resources changed. An error becomes a result. */
 export function run(input: string): Outcome {
-  const list = parseDocument(input);
-  if (list.errors.length > 0) {
-    throw list.errors[0];
-  }
+  const list = new ResourceList(input);
   try {
     transform(list);
-    return { output: list.toString({ lineWidth: 0 }), failed: false };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    list.set("results", list.createNode([{ message, severity: "error" }]));
-    return { output: list.toString({ lineWidth: 0 }), failed: true };
+    return { output: list.toString() };
+  } catch (thrown) {
+    const error = thrown instanceof Error ? thrown.message : String(thrown);
+    list.results.push({ message: error, severity: "error" });
+    return { output: list.toString(), error };
   }
 }
 
-function transform(list: Document): void {
-  const owner = ownerOf(list);
-  const items = list.get("items");
-  for (const item of isSeq(items) ? items.items : []) {
-    if (isMap(item)) {
-      (item as YAMLMap).setIn(["metadata", "annotations", OWNER], owner);
-    }
+function transform(list: ResourceList): void {
+  // The functionConfig is a custom resource with a spec, or a ConfigMap with data.
+  const owner = list.config("spec", "owner") ?? list.config("data", "owner");
+  if (owner === undefined) {
+    throw new Error("the functionConfig has no `owner`");
   }
-}
-
-/** The functionConfig is a custom resource with a spec, or a ConfigMap with data. */
-function ownerOf(list: Document): string {
-  for (const part of ["spec", "data"]) {
-    const owner = list.getIn(["functionConfig", part, "owner"], true);
-    if (isScalar(owner) && owner.value) {
-      return String(owner.value);
-    }
+  for (const item of list.items) {
+    set(item, ["metadata", "annotations", OWNER], owner);
   }
-  throw new Error("the functionConfig has no `owner`");
 }

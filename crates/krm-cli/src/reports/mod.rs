@@ -1,0 +1,137 @@
+//! `--report FORMAT=FILE`: the findings of a run for code review, CI systems and other programs.
+//!
+//! A finding is every diagnostic and every result of a function that a command reports, also those that `--quiet` does not print, and
+//! every file that `--check` would change.
+
+mod checkstyle;
+mod finding;
+mod github;
+mod gitlab;
+mod json;
+mod junit;
+mod markdown;
+mod sarif;
+mod xml;
+
+pub(crate) use finding::{Finding, FunctionFinding};
+
+use std::path::Path;
+
+use krm_core::{Diagnostic, Severity};
+
+use crate::disk::{self, FileKind};
+
+/// A report that the user asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    format: Format,
+    /// `-` is standard output.
+    file: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Sarif,
+    Junit,
+    Gitlab,
+    Checkstyle,
+    Github,
+    Markdown,
+    Json,
+}
+
+impl std::str::FromStr for Report {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let names = || {
+            let formats = <Format as clap::ValueEnum>::value_variants().iter();
+            let names: Vec<String> = formats.map(|it| it.name()).collect();
+            names.join(", ")
+        };
+        let Some((format, file)) = text.split_once('=').filter(|(_, file)| !file.is_empty()) else {
+            return Err(format!("expected FORMAT=FILE, where FORMAT is one of {}", names()));
+        };
+        let format = <Format as clap::ValueEnum>::from_str(format, false)
+            .map_err(|_| format!("unknown format `{format}`, expected one of {}", names()))?;
+        Ok(Self { format, file: file.to_owned() })
+    }
+}
+
+impl Format {
+    fn name(self) -> String {
+        let value = clap::ValueEnum::to_possible_value(&self);
+        value.map(|it| it.get_name().to_owned()).unwrap_or_default()
+    }
+
+    fn write(self, findings: &[Finding]) -> String {
+        match self {
+            Self::Sarif => sarif::write(findings),
+            Self::Junit => junit::write(findings),
+            Self::Gitlab => gitlab::write(findings),
+            Self::Checkstyle => checkstyle::write(findings),
+            Self::Github => github::write(findings),
+            Self::Markdown => markdown::write(findings),
+            Self::Json => json::write(findings),
+        }
+    }
+}
+
+/// Collects the findings of a run.
+#[derive(Debug, Default)]
+pub(crate) struct Recorder {
+    reports: Vec<Report>,
+    findings: Vec<Finding>,
+}
+
+impl Recorder {
+    pub(crate) fn new(reports: &[Report]) -> Self {
+        Self { reports: reports.to_vec(), findings: Vec::new() }
+    }
+
+    /// Whether there is a report to write.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
+    pub(crate) fn add(&mut self, finding: Finding) {
+        if self.is_on() {
+            self.findings.push(finding);
+        }
+    }
+
+    /// Writes all reports, and returns the text for standard output.
+    pub(crate) fn write(mut self) -> Result<String, Diagnostic> {
+        let mut output = String::new();
+        if !self.is_on() {
+            return Ok(output);
+        }
+        finding::order(&mut self.findings);
+        for report in &self.reports {
+            let text = report.format.write(&self.findings);
+            match report.file.as_str() {
+                disk::STDIN => output.push_str(&text),
+                file => write_file(file, &text)?,
+            }
+            if report.format == Format::Github {
+                github::append_to_step_summary(&self.findings)?;
+            }
+        }
+        Ok(output)
+    }
+}
+
+fn write_file(file: &str, text: &str) -> Result<(), Diagnostic> {
+    let path = Path::new(file);
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let written = disk::write_output(directory.unwrap_or(Path::new(".")), &name, text);
+    written.map_err(|error| {
+        Diagnostic::error(FileKind::CannotCreate { reason: disk::io_reason(&error) }).in_file(file)
+    })
+}
+
+/// How many findings have a severity.
+fn count(findings: &[Finding], severity: Severity) -> usize {
+    findings.iter().filter(|it| it.diagnostic.severity == severity).count()
+}
