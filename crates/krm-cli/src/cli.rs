@@ -59,6 +59,8 @@ pub(crate) enum Command {
         command: yaml::Command,
     },
     Fix(fix::Args),
+    /// Print the version; with --verbose also build details
+    Version,
     Explain(explain::Args),
     Completion(completion::Args),
     Man(man::Args),
@@ -68,7 +70,7 @@ pub(crate) enum Command {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global options")]
 pub(crate) struct Global {
-    /// Print errors only, no warnings or status
+    /// Print warnings and errors only, no status, progress or infos
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,
 

@@ -50,6 +50,8 @@ pub(crate) struct LoadedPackage {
     pub(crate) directories: Vec<DirectoryState>,
     /// Directories below this one whose files are not part of the package.
     pub(crate) closed: Vec<String>,
+    /// How many of them are subpackages.
+    excluded_packages: usize,
     /// The files that are not manifests, with their paths on disk.
     pub(crate) others: BTreeMap<PackagePath, PathBuf>,
 }
@@ -60,7 +62,11 @@ impl LoadedPackage {
         let mut all: Vec<Diagnostic> =
             self.diagnostics.iter().cloned().chain(self.package.errors()).collect();
         if self.package.files().is_empty() && all.is_empty() {
-            all.push(Diagnostic::warning(FileKind::NoManifests).in_file(&*self.title));
+            let kind = match self.excluded_packages {
+                0 => FileKind::NoManifests,
+                count => FileKind::OnlySubpackages { count },
+            };
+            all.push(Diagnostic::warning(kind).in_file(&*self.title));
         }
         all
     }
@@ -120,6 +126,12 @@ impl LoadedPackage {
     pub(crate) fn display_path(&self, directory: &str) -> String {
         join_display_path(&self.title, directory)
     }
+}
+
+/// Whether a diagnostic says that there is nothing to read.
+pub(crate) fn is_about_nothing(diagnostic: &Diagnostic) -> bool {
+    let kind = diagnostic.kind::<FileKind>();
+    matches!(kind, Some(FileKind::NoManifests | FileKind::OnlySubpackages { .. }))
 }
 
 /// Reads a directory, a single file, or standard input.
@@ -225,8 +237,16 @@ fn directory(
     beside: &[&Package],
 ) -> LoadedPackage {
     let (opened, title) = (options.opened, options.title);
-    let WalkResult { found, diagnostics, journals, closed, others, directories, .. } =
-        walk::files(options);
+    let WalkResult {
+        found,
+        diagnostics,
+        journals,
+        closed,
+        others,
+        directories,
+        excluded_packages,
+        ..
+    } = walk::files(options);
     let (package, hard_links) = read_all(found, Some(opened), jobs, beside);
     let (origin, others) = (Origin::Directory, others.into_iter().collect());
     LoadedPackage {
@@ -238,6 +258,7 @@ fn directory(
         journals,
         directories,
         closed,
+        excluded_packages,
         others,
     }
 }
@@ -262,6 +283,7 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
         journals: Vec::new(),
         directories: Vec::new(),
         closed: Vec::new(),
+        excluded_packages: 0,
         others: BTreeMap::new(),
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct WalkResult {
     pub(crate) others: Vec<(PackagePath, PathBuf)>,
     /// Directories that were not entered: ignored ones and excluded subpackages.
     pub(crate) closed: Vec<String>,
+    /// How many of them are subpackages.
+    pub(crate) excluded_packages: usize,
     /// The directories as they were before they were listed.
     pub(crate) directories: Vec<DirectoryState>,
     /// Symlinks that leave the package and are not read.
@@ -247,6 +249,7 @@ impl Walk<'_> {
         let subpackages = self.options.subpackages;
         if is_subpackage && subpackages != Subpackages::Include {
             self.result.closed.push(lossy(directory));
+            self.result.excluded_packages += 1;
         }
         let is_excluded = is_excluded || is_subpackage && subpackages != Subpackages::Include;
         if is_excluded && subpackages == Subpackages::Exclude {

@@ -121,10 +121,8 @@ fn command() -> clap::Command {
 
 fn run(cli: &Cli, console: &mut Console) -> CommandResult {
     match &cli.command {
-        _ if cli.version => {
-            console.data(&version(cli.global.verbose))?;
-            Ok(Exit::Success)
-        }
+        _ if cli.version => print_version(cli, console),
+        Some(Command::Version) => print_version(cli, console),
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, console),
         Some(Command::Function { command, .. }) => function::run(command, &cli.global, console),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, console),
@@ -134,6 +132,11 @@ fn run(cli: &Cli, console: &mut Console) -> CommandResult {
         Some(Command::Man(args)) => man::run(args, console),
         None => Ok(crate::console::help(&mut command())),
     }
+}
+
+fn print_version(cli: &Cli, console: &mut Console) -> CommandResult {
+    console.data(&version(cli.global.verbose))?;
+    Ok(Exit::Success)
 }
 
 fn version(verbose: bool) -> String {

@@ -23,8 +23,15 @@ pub(super) fn write(
 ) -> io::Result<()> {
     let old = change.old.as_deref().unwrap_or_default();
     let new = change.new.as_deref().unwrap_or_default();
-    let name = &change.display_path;
-    compare((name, old), (name, new), show_secrets, colored, out)
+    let name = change.display_path.trim_start_matches('/');
+    // As git prints them, so that `git apply` and `patch -p1` take the output.
+    let side = |prefix: &str, text: Option<&str>| match text {
+        Some(_) => format!("{prefix}/{name}"),
+        None => "/dev/null".to_owned(),
+    };
+    let old_name = side("a", change.old.as_deref());
+    let new_name = side("b", change.new.as_deref());
+    compare((&old_name, old), (&new_name, new), show_secrets, colored, out)
 }
 
 /// Prints the difference of two files, each a name and its text.

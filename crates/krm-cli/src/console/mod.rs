@@ -110,9 +110,9 @@ impl Console {
         self.prints(severity) || self.records(severity)
     }
 
-    /// With `--quiet` only errors are printed.
+    /// With `--quiet` infos are not printed. Warnings are: without them, success could mean that nothing was done.
     fn prints(&self, severity: Severity) -> bool {
-        !self.quiet || severity == Severity::Error
+        !self.quiet || severity >= Severity::Warning
     }
 
     /// Whether diagnostics of a severity are recorded for `--report`. Infos say what was done; they are findings with `--verbose`.

@@ -31,6 +31,9 @@ diagnostic_kinds! {
         Interrupted { signal: &'static str } = "interrupted": "interrupted by {signal}; nothing was written";
         /// A directory without a single manifest.
         NoManifests = "no-manifests": "no YAML or JSON files found", hint "krm reads *.yaml, *.yml, *.json, Kptfile and Krmfile";
+        /// A directory whose manifests are all in subpackages, with a command that leaves them out.
+        OnlySubpackages { count: usize } = "only-subpackages": "no YAML or JSON files outside of {}" (packages(*count)),
+            hint "use -R to include subpackages";
         /// A file name that is not UTF-8.
         NameNotUtf8 = "name-not-utf8": "cannot read: the file name is not UTF-8", hint "rename the file";
         /// A symlink whose target does not exist.
@@ -97,4 +100,8 @@ fn external_symlinks(names: &[String]) -> String {
         count => format!("{count} symlinks whose targets are outside the package"),
     };
     format!("{what}: {}{more}", shown.join(", "))
+}
+
+fn packages(count: usize) -> String {
+    if count == 1 { "a subpackage".to_owned() } else { format!("{count} subpackages") }
 }

@@ -62,13 +62,13 @@ fn plan_is_all() {
     }
     // Reverting the printed diff restores the original package.
     let mut patch = Command::new("patch");
-    patch.args(["-R", "-p0", "--silent"]).current_dir(sandbox.path());
+    patch.args(["-R", "-p1", "--silent"]).current_dir(sandbox.path());
     if patch.stdin(std::process::Stdio::null()).arg("--version").output().is_err() {
         println!("skipped in part: `patch` is not installed");
         return;
     }
     sandbox.write("diff", diff.as_bytes());
-    let reverted = sandbox.run("patch -R -p0 --silent < diff && rm diff");
+    let reverted = sandbox.run("patch -R -p1 --silent < diff && rm diff");
     assert_eq!((reverted.exit, reverted.stderr.as_str()), (0, ""), "{}", reverted.stdout);
     let texts = |state: BTreeMap<String, (String, i64, u64)>| -> Vec<(String, String)> {
         state.into_iter().map(|(name, (text, ..))| (name, text)).collect()

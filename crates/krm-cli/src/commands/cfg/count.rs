@@ -15,7 +15,7 @@ Examples:
   krm cfg count shop
   krm cfg count shop --kind=false
   krm cfg count shop -R=false -o json
-  kubectl get all -o yaml | krm cfg count";
+  kubectl get all -o yaml | krm cfg count -";
 
 /// Count resources by kind.
 ///

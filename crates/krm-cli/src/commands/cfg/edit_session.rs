@@ -1,6 +1,6 @@
 //! Sessions of commands that edit a package: open and lock it, edit its files, write all changes at once.
 
-use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan, Severity};
 
 use crate::cli::{Global, Preview, optional_bool};
 use crate::commands::kinds::CommandKind;
@@ -9,13 +9,13 @@ use crate::console::Console;
 use crate::disk::Lock;
 use crate::loader::{self, LoadedPackage, Origin};
 use crate::walk::Subpackages;
-use crate::{CommandResult, Exit, Failure, disk, parallel};
+use crate::{CommandResult, Exit, Failure, parallel};
 
 /// The package argument of a command that edits.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct EditablePackage {
-    /// Directory or file to edit; - or no argument edits standard input to standard output
-    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    /// Directory or file to edit; - edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
     #[command(flatten)]
@@ -25,8 +25,8 @@ pub(super) struct EditablePackage {
 /// The arguments of a command that edits several packages, one after the other.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct EditablePackages {
-    /// Directories or files to edit; - or no argument edits standard input to standard output
-    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    /// Directories or files to edit; - edits standard input to standard output
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dirs: Vec<String>,
 
     #[command(flatten)]
@@ -148,7 +148,13 @@ impl<'a> EditSession<'a> {
         if lock.recover(&loaded.journals, report).map_err(Failure::input)? {
             loaded = load()?;
         }
-        let diagnostics = loaded.diagnostics();
+        let mut diagnostics = loaded.diagnostics();
+        if edit_options.preview.check {
+            // A check of nothing must not pass.
+            diagnostics.iter_mut().filter(|it| loader::is_about_nothing(it)).for_each(|it| {
+                it.severity = Severity::Error;
+            });
+        }
         let has_errors = diagnostics.iter().any(Diagnostic::is_error);
         if has_errors && !edit_options.keep_going {
             return Err(Failure::Diagnostics(
@@ -239,7 +245,8 @@ fn with_summary(
     origin: Origin,
     is_atomic: bool,
 ) -> Vec<Diagnostic> {
-    if origin == Origin::Directory {
+    let has_files = !diagnostics.iter().any(loader::is_about_nothing);
+    if origin == Origin::Directory && has_files {
         let keep_going = if is_atomic { "" } else { ", or edit the others with --keep-going" };
         let hint = format!("fix them, or exclude them in .krmignore{keep_going}");
         diagnostics.push(Diagnostic::error(CommandKind::UnreadableFiles).hint(hint));

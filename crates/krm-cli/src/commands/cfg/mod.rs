@@ -32,7 +32,7 @@ use crate::cli::{Global, optional_bool};
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
 use crate::walk::Subpackages;
-use crate::{CommandResult, Exit, Failure, disk};
+use crate::{CommandResult, Exit, Failure};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
@@ -85,8 +85,8 @@ pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> 
 #[derive(Clone, Debug, clap::Args)]
 #[command(mut_arg("recurse_subpackages", optional_bool))]
 struct PackageInput {
-    /// Directory or file; - or no argument is standard input
-    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    /// Directory or file; - is standard input
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
     /// Include subpackages

@@ -11,6 +11,10 @@ diagnostic_kinds! {
         OptionNeedsPackage { option: &'static str } = "option-needs-package": "{option} needs a package, not standard input";
         /// `fn render` of a directory without packages.
         NoPackage = "no-kptfile": "no Kptfile or Krmfile found", hint "use the directory of a package, or run a function on any directory with `krm fn eval`";
+        /// A package without functions, so that rendering it does nothing.
+        NoPipeline = "no-pipeline": "no function ran: no Kptfile declares a pipeline", hint "add a pipeline to a Kptfile, or run a function with `krm fn eval`";
+        /// A function that received nothing, so that its success says nothing.
+        NoResources { function: String, total: usize } = "no-resources-selected": "`{function}` ran on no resource: {}" (no_resources(*total));
         /// `--save` cannot add the function to the Kptfile.
         CannotSave { reason: &'static str } = "cannot-save-function": "cannot save the function: {reason}";
         /// A functionConfig on the command line without a function.
@@ -41,5 +45,12 @@ diagnostic_kinds! {
         SdkNotFound = "sdk-not-found": "krm-sdk not found", hint "use the directory of a checkout of krm";
         /// The document of a Kptfile or of standard input is empty.
         EmptyDocument { what: &'static str } = "empty-document": "{what} is empty";
+    }
+}
+
+fn no_resources(total: usize) -> String {
+    match total {
+        0 => "the package has none".to_owned(),
+        total => format!("the selectors match none of {total}"),
     }
 }

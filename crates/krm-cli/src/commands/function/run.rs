@@ -32,8 +32,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("include_subpackages", optional_bool))]
 pub(crate) struct Args {
-    /// Directory or file of the package; - or nothing reads and writes a list on standard input and output
-    #[arg(value_name = "DIR", default_value = disk::STDIN, hide_default_value = true)]
+    /// Directory or file of the package; - reads and writes a list on standard input and output
+    #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
     /// Run the functions that this directory declares instead; may be repeated

@@ -5,6 +5,7 @@ use krm_core::functions::results::ResultLocator;
 use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{FunctionRun, Interrupt, PipelineEvent, PipelineRun, Step, run_steps};
 
+use super::kinds::FnCommandKind;
 use crate::Exit;
 use crate::console::{Activity, Console};
 use crate::reports::FunctionFinding;
@@ -62,8 +63,17 @@ fn report_run(run: &FunctionRun, package: &Package, title: &str, console: &mut C
         selected(run)
     ));
     report_stderr(run, console);
+    without_resources(run).iter().for_each(|warning| console.report(warning));
     run.warning_diagnostics().for_each(|warning| console.report(&warning));
     report_results(run, &ResultLocator::new(package), console);
+}
+
+/// A warning if a function that is not a generator received nothing: its success says nothing then.
+pub(super) fn without_resources(run: &FunctionRun) -> Option<Diagnostic> {
+    let is_empty = run.selected == 0 && !run.is_skipped() && !run.is_failed();
+    let (function, total) = (run.record.name.clone(), run.total);
+    (is_empty && run.changes.is_empty())
+        .then(|| Diagnostic::warning(FnCommandKind::NoResources { function, total }))
 }
 
 /// Prints the results of a function. Those that are not printed are not located, which takes longer than printing them.

@@ -1,10 +1,12 @@
 //! `krm yaml check`: reports syntax errors, duplicate keys and values that YAML 1.1 reads differently.
 
+use std::path::Path;
+
 use clap::ValueEnum;
-use krm_core::Diagnostic;
 use krm_core::kubernetes_reader;
 use krm_core::print::json;
 use krm_core::query;
+use krm_core::{Diagnostic, Severity};
 use krm_yaml::{File, ReadOptions};
 
 use super::input::syntax_errors;
@@ -12,7 +14,7 @@ use crate::cli::Global;
 use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
-use crate::{CommandResult, Exit, disk, parallel};
+use crate::{CommandResult, Exit, Failure, disk, loader, parallel};
 
 /// More warnings than this about one file are not printed.
 const MAX_WARNINGS: usize = 100;
@@ -26,13 +28,17 @@ Examples:
 
 /// Check YAML files for errors.
 ///
-/// Syntax errors, unresolved merge conflicts and line breaks that only Kubernetes sees are errors (exit code 3); duplicate keys are warnings (exit code 0).
+/// Syntax errors, duplicate keys, unresolved merge conflicts and line breaks that only Kubernetes sees are errors (exit code 3).
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Files to check; - is standard input
-    #[arg(required = true)]
+    /// Files to check, and directories with all YAML and JSON files below them; - is standard input [default: the current directory]
+    #[arg(value_name = "FILE|DIR", default_value = ".", hide_default_value = true)]
     files: Vec<String>,
+
+    /// Report duplicate keys as warnings
+    #[arg(long)]
+    allow_duplicates: bool,
 
     /// Warn about values that YAML 1.1, as used by Kubernetes, reads differently; implied by --verbose
     #[arg(long = "yaml-1.1")]
@@ -55,9 +61,11 @@ enum Format {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let options = ReadOptions { strict: args.strict, ..ReadOptions::default() };
-    let yaml_1_1 = args.yaml_1_1 || global.verbose;
-    let found = parallel::map(&args.files, global.jobs, |name| check(name, options, yaml_1_1));
-    let mut found: Vec<Diagnostic> = found.into_iter().flatten().collect();
+    let (files, problems) = expand(&args.files, global)?;
+    let check = |name: &String| check(name, options, args, global);
+    let found = parallel::map(&files, global.jobs, check);
+    let mut found: Vec<Diagnostic> =
+        problems.into_iter().chain(found.into_iter().flatten()).collect();
     if global.show_secrets {
         found.iter_mut().for_each(Diagnostic::reveal);
     }
@@ -66,7 +74,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         None => console.report_all(&found),
     }
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
-    let (files, rest) = (args.files.len(), found.len() - errors);
+    let (files, rest) = (files.len(), found.len() - errors);
     let summary = [count(files, "file"), count(errors, "error"), count(rest, "warning")];
     console.detail(&format!("checked {}: {}, {}", summary[0], summary[1], summary[2]));
     Ok(if errors > 0 { Exit::Input } else { Exit::Success })
@@ -76,7 +84,30 @@ fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
+/// The files to check: those that are named, and those of the directories, with what is wrong with the directories.
+fn expand(names: &[String], global: &Global) -> Result<(Vec<String>, Vec<Diagnostic>), Failure> {
+    let (mut files, mut problems) = (Vec::new(), Vec::new());
+    for name in names {
+        if !Path::new(name).is_dir() {
+            files.push(name.clone());
+            continue;
+        }
+        let loaded = loader::load(name, global.load_options()).map_err(Failure::input)?;
+        let unreadable = loaded.diagnostics().into_iter().filter(|it| it.location.is_none());
+        problems.extend(unreadable.map(|mut it| {
+            if loader::is_about_nothing(&it) {
+                // A check of nothing must not pass.
+                it.severity = Severity::Error;
+            }
+            it
+        }));
+        let readable = loaded.package.files().iter().filter(|file| file.content.is_ok());
+        files.extend(readable.map(|file| file.display_path.clone()));
+    }
+    Ok((files, problems))
+}
+
+fn check(name: &str, options: ReadOptions, args: &Args, global: &Global) -> Vec<Diagnostic> {
     let file = match disk::parse(name, options) {
         Ok(file) => file,
         Err(diagnostic) => return vec![diagnostic],
@@ -85,7 +116,7 @@ fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
     found.extend(conflict_records::unresolved_of_file(name, &file));
     let hidden = kubernetes_reader::hidden_text(&file).into_iter();
     found.extend(hidden.map(|it| it.in_file(disk::display_name(name))));
-    let warnings = warnings(&file, yaml_1_1);
+    let warnings = warnings(&file, args, args.yaml_1_1 || global.verbose);
     found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {
         diagnostic.location.as_ref().map_or((u32::MAX, 0), |at| (at.line, at.column))
@@ -93,7 +124,9 @@ fn check(name: &str, options: ReadOptions, yaml_1_1: bool) -> Vec<Diagnostic> {
     found
 }
 
-fn warnings(file: &File, yaml_1_1: bool) -> Vec<Diagnostic> {
+/// Duplicate keys, which are errors unless they are allowed, and values that YAML 1.1 reads differently.
+fn warnings(file: &File, args: &Args, yaml_1_1: bool) -> Vec<Diagnostic> {
+    let severity = if args.allow_duplicates { Severity::Warning } else { Severity::Error };
     let mut found = Vec::new();
     let mut omitted = 0;
     for document in file.documents() {
@@ -101,7 +134,11 @@ fn warnings(file: &File, yaml_1_1: bool) -> Vec<Diagnostic> {
         let ambiguous = if yaml_1_1 { query::yaml11_scalars(document) } else { Vec::new() };
         let limit = MAX_WARNINGS - found.len();
         omitted += (duplicates.len() + ambiguous.len()).saturating_sub(limit);
-        let duplicates = duplicates.iter().map(|key| key.to_diagnostic(file));
+        let duplicates = duplicates.iter().map(|key| {
+            let mut duplicate = key.to_diagnostic(file);
+            duplicate.severity = severity;
+            duplicate
+        });
         let ambiguous = ambiguous.into_iter().map(|scalar| query::yaml11_warning(scalar, file));
         found.extend(duplicates.chain(ambiguous).take(limit));
     }

@@ -10,6 +10,7 @@ use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
 use krm_yaml::File;
 
 use super::super::finish::{self, FileContents};
+use super::super::kinds::FnCommandKind;
 use super::super::{interpreter, open_package, run_report};
 use super::{Args, report};
 use crate::commands::cfg::edit_session::EditSession;
@@ -51,6 +52,9 @@ pub(super) fn run(
     package.release_tables();
     let mut rendering = render(&renderer, tree, items);
     let package = fixed.as_ref().unwrap_or(&session.loaded.package);
+    if rendering.pipeline.runs.is_empty() {
+        console.report(&Diagnostic::warning(FnCommandKind::NoPipeline));
+    }
     report::report(&rendering.pipeline, package, &session.loaded, console);
     args.results.record(&rendering.pipeline, console)?;
     if args.explain {

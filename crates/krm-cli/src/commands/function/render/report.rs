@@ -7,7 +7,7 @@ use krm_core::{Diagnostic, Package, Severity};
 use krm_run::{FunctionRun, PipelineRun};
 
 use super::super::kinds::FnCommandKind;
-use super::super::run_report::{image, report_stderr, selected, verdict};
+use super::super::run_report::{image, report_stderr, selected, verdict, without_resources};
 use crate::console::Console;
 use crate::loader::LoadedPackage;
 use crate::reports::FunctionFinding;
@@ -29,6 +29,7 @@ pub(super) fn report(
         }
         console.status(&line(run, console.is_verbose()));
         report_stderr(run, console);
+        without_resources(run).iter().for_each(|warning| console.report(warning));
         run.warning_diagnostics().for_each(|warning| console.report(&warning));
         for result in run.reported() {
             if !console.reports(result.severity) {
