@@ -1,11 +1,12 @@
 //! `cargo xtask ci`: every check that a change must pass, fastest first.
 
 use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::{TaskResult, package, shell, supply_chain};
+use crate::{TaskResult, package, peers, shell, supply_chain};
 
 /// The features of krm-catalog, each built and tested alone. All together are the default, which `--workspace` covers.
 const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
@@ -34,8 +35,16 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let mut engine = None;
     step("container engine", || container_engine(in_ci, &mut engine))?;
     step("python", || python(in_ci))?;
+    let mut helm = None;
+    step("helm", || {
+        helm = find_helm(in_ci);
+        Ok(())
+    })?;
     step("tests", || {
         let mut command = cargo(&["test", "--workspace"], in_ci);
+        if let Some(helm) = &helm {
+            command.env("KRM_HELM", helm).env("KRM_REQUIRE_HELM", "1");
+        }
         if in_ci {
             command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
         }
@@ -122,6 +131,26 @@ fn python(in_ci: bool) -> TaskResult {
         shell::output(apt.args(["install", "--yes", "python3-yaml", "python3-ruamel.yaml"]))?;
     }
     find().map(|_| ())
+}
+
+/// Finds helm, or installs it in CI with Go. Without it, the tests with real charts are skipped with a message; those with recorded
+/// output always run.
+fn find_helm(in_ci: bool) -> Option<PathBuf> {
+    let on_path = std::env::var_os("PATH").unwrap_or_default();
+    let find = || {
+        let mut on_path = std::env::split_paths(&on_path).map(|it| it.join("helm"));
+        on_path.find(|path| path.is_file()).or_else(|| peers::find("helm"))
+    };
+    let installed = find().or_else(|| {
+        let args = ["--only", "helm"].map(std::ffi::OsString::from);
+        let installed = in_ci && peers::run(lexopt::Parser::from_args(args)).is_ok();
+        if installed { find() } else { None }
+    });
+    match &installed {
+        Some(helm) => println!("charts are rendered with {}", helm.display()),
+        None => println!("skipping tests with real charts: helm is not installed"),
+    }
+    installed
 }
 
 fn step(name: &str, work: impl FnOnce() -> TaskResult) -> TaskResult {

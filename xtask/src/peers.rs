@@ -67,6 +67,14 @@ const PEERS: &[Peer] = &[
         versions: &["latest", "v0.8.0", "v0.7.0"],
         version_flag: "-v",
     },
+    // Renders the charts of the tests of render-helm-chart.
+    Peer {
+        name: "helm",
+        module: "helm.sh/helm/v3/cmd/helm",
+        program: "helm",
+        versions: &["v3.17.3"],
+        version_flag: "version",
+    },
     // Functions of the catalog as programs, which built-in functions are compared with.
     Peer { versions: &["latest", "v0.2.4", "v0.2.0"], ..of_catalog!("apply-setters") },
     of_catalog!("create-setters"),
