@@ -4,6 +4,7 @@ use krm_core::setters::{ApplySetters, CurrentValues, DeriveError, SetterKind};
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::config::{invalid_field, with_context};
+use crate::redact::redact;
 use crate::{Builtin, Run, Version, releases, results, setters_config};
 
 /// The description of the function.
@@ -19,6 +20,9 @@ pub const BUILTIN: Builtin = Builtin {
 /// The releases that fail if nothing is set; see [`releases::APPLY_SETTERS`].
 const MUST_SET: std::ops::Range<Version> = Version::new(0, 1, 1)..Version::new(0, 2, 0);
 
+/// The first release that hides secrets in results.
+const REDACTS_SINCE: Version = Version::new(0, 3, 0);
+
 /// Sets every field that refers to one of the setters.
 pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     apply(list, version).map_err(|error| with_context(error, "failed to apply setters"))
@@ -32,6 +36,7 @@ fn apply(list: &mut ResourceList, version: Version) -> Result<(), Error> {
         let apply = ApplySetters::new(&config, data)?;
         let before = list.items.clone();
         let mut current = None;
+        applied.redacts = version >= REDACTS_SINCE;
         for item in &mut list.items {
             let mut result = applied.set(item, &apply, current.as_ref());
             if current.is_none() && result.as_ref().is_err_and(is_ambiguous) {
@@ -95,6 +100,8 @@ struct Applied {
     count: usize,
     results: Vec<FunctionResult>,
     errors: Vec<Diagnostic>,
+    /// Whether secrets are hidden in results.
+    redacts: bool,
 }
 
 impl Applied {
@@ -111,9 +118,14 @@ impl Applied {
         let applied = apply.compute_with(&file, current)?;
         let mut set = Vec::new();
         for it in &applied.fields {
-            let value = results::value(item, it.field.node, &it.value);
+            let path = results::path(it.field.node);
+            let value = match self.redacts {
+                true => redact(&it.value, [&path, it.field.comment.text]),
+                false => it.value.clone(),
+            };
+            let value = results::value(item, it.field.node, &value);
             let message = format!("set field value to {value}");
-            set.push(results::of_field(item, results::path(it.field.node), message));
+            set.push(results::of_field(item, path, message));
         }
         set.extend(applied.warnings.iter().map(results::warning));
         if let Some(text) = applied.changes.text(&file)? {

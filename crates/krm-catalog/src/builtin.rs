@@ -2,9 +2,12 @@
 
 use krm_sdk::{Diagnostic, Error, ResourceList};
 
-use crate::interpreter::{InProcess, Interpreter};
+use crate::generate_kpt_pkg_docs::Documents;
+use crate::host::Host;
+use crate::interpreter::Interpreter;
 use crate::releases::{self, Release, TagMatch, Version};
-use crate::schema_files::{NoSchemaFiles, SchemaFiles};
+use crate::render_helm_chart::Helm;
+use crate::schema_files::SchemaFiles;
 
 /// A function that runs inside krm.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +38,10 @@ pub enum Run {
     Interpreted(RunInterpreted),
     /// A function in Rust that validates resources against schemas, which may be in files.
     Validating(RunValidating),
+    /// A function that renders charts with another program.
+    Rendering(RunRendering),
+    /// A function that writes a document of the package.
+    Documenting(RunDocumenting),
 }
 
 /// A function that needs an interpreter.
@@ -42,6 +49,12 @@ pub type RunInterpreted = fn(&mut ResourceList, &dyn Interpreter) -> Result<(), 
 
 /// A function that needs schemas.
 pub type RunValidating = fn(&mut ResourceList, &dyn SchemaFiles) -> Result<(), Error>;
+
+/// A function that needs charts.
+pub type RunRendering = fn(&mut ResourceList, &dyn Helm) -> Result<(), Error>;
+
+/// A function that needs documents.
+pub type RunDocumenting = fn(&mut ResourceList, &dyn Documents) -> Result<(), Error>;
 
 /// A built-in function that behaves as one of its releases.
 #[derive(Clone, Copy, Debug)]
@@ -62,27 +75,31 @@ impl From<&'static Builtin> for BuiltinRelease {
 }
 
 impl BuiltinRelease {
-    /// Runs the function, with interpreters in this process; see [`Builtin::call`].
+    /// Runs the function, with interpreters in this process and without files. An error in the functionConfig gets at least a hint to
+    /// the documentation.
     pub fn call(&self, list: &mut ResourceList) -> Result<(), Error> {
-        self.call_with(list, &InProcess)
+        self.call_with(list, Host::default())
     }
 
-    /// Like [`BuiltinRelease::call`], with interpreters of the caller's choice.
-    pub fn call_with(
-        &self,
-        list: &mut ResourceList,
-        interpreter: &dyn Interpreter,
-    ) -> Result<(), Error> {
-        self.function.call_version(list, self.version, interpreter, &NoSchemaFiles)
-    }
-
-    /// Like [`BuiltinRelease::call`], with the schemas that a validator may read.
-    pub fn call_with_schemas(
-        &self,
-        list: &mut ResourceList,
-        files: &dyn SchemaFiles,
-    ) -> Result<(), Error> {
-        self.function.call_version(list, self.version, &InProcess, files)
+    /// Like [`BuiltinRelease::call`], with what the caller allows the function to use.
+    pub fn call_with(&self, list: &mut ResourceList, host: Host<'_>) -> Result<(), Error> {
+        let config = list.function_config.as_ref().map(|config| config.view().label());
+        let result = match self.function.run {
+            Run::Native(run) => run(list),
+            Run::Versioned(run) => run(list, self.version),
+            Run::Interpreted(run) => run(list, host.interpreter),
+            Run::Validating(run) => run(list, host.schemas),
+            Run::Rendering(run) => run(list, host.helm),
+            Run::Documenting(run) => run(list, host.documents),
+        };
+        result.map_err(|mut error| {
+            let is_in_config = |it: &&mut Diagnostic| it.resource.as_deref() == config.as_deref();
+            let diagnostics = error.diagnostics.iter_mut().filter(is_in_config);
+            for it in diagnostics.filter(|it| it.resource.is_some() && it.hints.is_empty()) {
+                it.hints.push(doc_hint(self.function.name));
+            }
+            error
+        })
     }
 }
 
@@ -95,7 +112,7 @@ impl Builtin {
     /// All tags of releases, oldest first, each minor version before its patches.
     pub fn tags(&self) -> Vec<String> {
         let mut tags: Vec<String> = Vec::new();
-        for release in self.releases {
+        for release in self.releases.iter().filter(|it| it.has_version()) {
             let minor = release.version.minor_tag();
             if !tags.contains(&minor) {
                 tags.push(minor);
@@ -108,45 +125,6 @@ impl Builtin {
     /// Whether the function only judges resources, so that it must see what a cluster would get.
     pub fn is_validator(&self) -> bool {
         matches!(self.name, "kubeconform" | "kubeval" | "gatekeeper")
-    }
-
-    /// Runs the function as its newest release, with interpreters in this process. An error in the functionConfig gets at least a
-    /// hint to the documentation.
-    pub fn call(&self, list: &mut ResourceList) -> Result<(), Error> {
-        self.call_with(list, &InProcess)
-    }
-
-    /// Like [`Builtin::call`], with interpreters of the caller's choice.
-    pub fn call_with(
-        &self,
-        list: &mut ResourceList,
-        interpreter: &dyn Interpreter,
-    ) -> Result<(), Error> {
-        self.call_version(list, Version::NEWEST, interpreter, &NoSchemaFiles)
-    }
-
-    fn call_version(
-        &self,
-        list: &mut ResourceList,
-        version: Version,
-        interpreter: &dyn Interpreter,
-        files: &dyn SchemaFiles,
-    ) -> Result<(), Error> {
-        let config = list.function_config.as_ref().map(|config| config.view().label());
-        let result = match self.run {
-            Run::Native(run) => run(list),
-            Run::Versioned(run) => run(list, version),
-            Run::Interpreted(run) => run(list, interpreter),
-            Run::Validating(run) => run(list, files),
-        };
-        result.map_err(|mut error| {
-            let is_in_config = |it: &&mut Diagnostic| it.resource.as_deref() == config.as_deref();
-            let diagnostics = error.diagnostics.iter_mut().filter(is_in_config);
-            for it in diagnostics.filter(|it| it.resource.is_some() && it.hints.is_empty()) {
-                it.hints.push(doc_hint(self.name));
-            }
-            error
-        })
     }
 }
 

@@ -27,6 +27,14 @@ diagnostic_kinds! {
         SchemaLocation { location: String, reason: &'static str } = "schema-location-unsupported": "cannot read schemas from `{location}`: {reason}";
         /// A file with a schema that is not one.
         InvalidSchema { path: String, reason: String } = "invalid-schema-file": "cannot read the schema `{path}`: {reason}";
+        /// A file of the package, where there is no package.
+        NoPackageFiles { path: String } = "no-package-files": "cannot read `{path}`: there is no package with files here";
+        /// A chart that is not in the package.
+        ChartNotFound { directory: String } = "helm-chart-not-found": "no chart found in `{directory}`";
+        /// A file with values that does not exist.
+        ValuesNotFound { path: String } = "helm-values-not-found": "cannot read the values `{path}`: no such file", hint "the path is relative to the package directory";
+        /// Values that would have to be downloaded.
+        RemoteValues { path: String } = "helm-values-remote": "cannot read the values `{path}`: built-in functions do not use the network";
         /// A Kubernetes version whose kinds are not built in.
         UnknownKubernetesVersion { version: String } = "unknown-kubernetes-version": "no schemas of Kubernetes `{version}` are built in";
         /// A constraint without its template.

@@ -1,6 +1,7 @@
 //! The functions that are built into krm: replacements for the kpt catalog, written with `krm-sdk`.
 //!
 //! ```
+//! use krm_catalog::BuiltinRelease;
 //! use krm_sdk::{Error, Resource, testing};
 //!
 //! fn main() -> Result<(), Error> {
@@ -9,7 +10,7 @@
 //!     list.function_config = Some(Resource::parse(config)?);
 //!
 //!     let Some(set_labels) = krm_catalog::find("set-labels") else { return Err(Error::new("not built in")) };
-//!     set_labels.call(&mut list)?;
+//!     BuiltinRelease::from(set_labels).call(&mut list)?;
 //!
 //!     let text = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web # the shop\n  labels:\n    tier: frontend\nspec:\n  selector:\n    tier: frontend\n";
 //!     assert_eq!(list.items[0].text(), text);
@@ -21,7 +22,7 @@
 //! A built-in function is an ordinary function of `krm-sdk` in a module of its own, with a [`Builtin`] that describes it:
 //!
 //! ```
-//! use krm_catalog::{Builtin, Release, Run};
+//! use krm_catalog::{Builtin, BuiltinRelease, Release, Run};
 //! use krm_sdk::{Error, ResourceList, testing};
 //!
 //! const BUILTIN: Builtin = Builtin {
@@ -39,7 +40,7 @@
 //!
 //! # fn main() -> Result<(), Error> {
 //! let mut list = testing::list(&["apiVersion: v1\nkind: Pod\n"]);
-//! BUILTIN.call(&mut list)?;
+//! BuiltinRelease::from(&BUILTIN).call(&mut list)?;
 //! assert_eq!(list.items[0].annotation("example.com/owner").as_deref(), Some("team-a"));
 //! # Ok(())
 //! # }
@@ -61,6 +62,7 @@ pub mod delete_annotations;
 mod depends_on;
 pub mod enable_gcp_services;
 pub mod ensure_name_substring;
+pub mod export_terraform;
 #[cfg(feature = "cel")]
 pub mod expression;
 mod field_spec;
@@ -71,6 +73,7 @@ pub mod format;
 pub mod gatekeeper;
 pub mod gen_pkg_context;
 pub mod generate_folders;
+pub mod generate_kpt_pkg_docs;
 mod generated;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod go_float;
@@ -79,15 +82,18 @@ mod go_regex;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod go_text;
 mod growth;
+mod host;
 pub mod interpreter;
 pub mod kinds;
 pub mod kubeconform;
 pub mod list_setters;
 mod lookup;
 pub mod no_op;
+mod redact;
 mod releases;
 pub mod remove_local_config_resources;
 mod rename;
+pub mod render_helm_chart;
 mod results;
 mod schema_files;
 mod scope;
@@ -107,7 +113,10 @@ pub mod starlark;
 pub mod upsert_resource;
 mod validation_input;
 
-pub use builtin::{Builtin, BuiltinRelease, Run, RunInterpreted, RunValidating};
+pub use builtin::{
+    Builtin, BuiltinRelease, Run, RunDocumenting, RunInterpreted, RunRendering, RunValidating,
+};
+pub use host::Host;
 pub use releases::{Change, Handling, Release, TagMatch, Version};
 pub use schema_files::{NamedBy, NoSchemaFiles, SchemaFiles};
 
@@ -136,17 +145,20 @@ pub const BUILTINS: &[Builtin] = &[
     delete_annotations::BUILTIN,
     enable_gcp_services::BUILTIN,
     ensure_name_substring::BUILTIN,
+    export_terraform::BUILTIN,
     fix::BUILTIN,
     format::BUILTIN,
     #[cfg(feature = "gatekeeper")]
     gatekeeper::BUILTIN,
     gen_pkg_context::BUILTIN,
     generate_folders::BUILTIN,
+    generate_kpt_pkg_docs::BUILTIN,
     kubeconform::BUILTIN,
     kubeconform::KUBEVAL,
     list_setters::BUILTIN,
     no_op::BUILTIN,
     remove_local_config_resources::BUILTIN,
+    render_helm_chart::BUILTIN,
     search_replace::BUILTIN,
     set_annotations::BUILTIN,
     set_enforcement_action::BUILTIN,

@@ -8,7 +8,7 @@ use krm_core::setters::{
     find_setter_fields,
 };
 use krm_sdk::yaml::{CommentPosition, ScalarType};
-use krm_sdk::{Error, FunctionResult, ResourceList, Severity};
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
 
 use crate::{Builtin, Run, releases, results};
 
@@ -22,29 +22,50 @@ pub const BUILTIN: Builtin = Builtin {
     run: Run::Native(run),
 };
 
+/// A setter with its value, type and number of fields.
+pub(crate) struct SetterRow {
+    pub(crate) name: String,
+    pub(crate) value: String,
+    pub(crate) kind: &'static str,
+    pub(crate) count: usize,
+}
+
 /// Reports the setters.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    let files: Vec<PackageFile> = list.items.iter().map(|it| it.item().package_file()).collect();
+    let (rows, warnings) = list_setters(&list.items);
+    let mut results: Vec<FunctionResult> = warnings;
+    if rows.is_empty() {
+        results.push(FunctionResult::new(Severity::Warning, "no setters found"));
+    }
+    let infos = rows.into_iter().map(|SetterRow { name, value, kind, count }| {
+        let line = format!("Name: {name}, Value: {value}, Type: {kind}, Count: {count}");
+        FunctionResult::new(Severity::Info, line)
+    });
+    list.results.extend(infos.chain(results));
+    Ok(())
+}
+
+/// The setters, sorted by name.
+pub(crate) fn rows(items: &[Resource]) -> Vec<SetterRow> {
+    list_setters(items).0
+}
+
+fn list_setters(items: &[Resource]) -> (Vec<SetterRow>, Vec<FunctionResult>) {
+    let files: Vec<PackageFile> = items.iter().map(|it| it.item().package_file()).collect();
     // Compat: values come from the Kptfile of this package only; fields of subpackages count.
     let is_in_package =
         |file: &&PackageFile| file.path.name() != "Kptfile" || file.path.directory().is_empty();
     let sources = files.iter().filter(is_in_package).collect();
     let setters = Setters::new(sources, &[], files.iter().map(patterns).collect());
-    let mut results: Vec<FunctionResult> =
-        setters.warnings().iter().map(results::warning).collect();
+    let warnings = setters.warnings().iter().map(results::warning).collect();
     let listed = ListSetters::default().compute(&setters);
     let setters = listed
         .setters
         .iter()
         .filter(|it| !matches!(it.setter.source, SetterSource::OpenApi { .. }));
-    let lines: BTreeMap<&str, String> =
-        setters.map(|it| (it.setter.name.as_str(), line(it))).collect();
-    if lines.is_empty() {
-        results.push(FunctionResult::new(Severity::Warning, "no setters found"));
-    }
-    let infos = lines.into_values().map(|line| FunctionResult::new(Severity::Info, line));
-    list.results.extend(infos.chain(results));
-    Ok(())
+    let rows: BTreeMap<&str, SetterRow> =
+        setters.map(|it| (it.setter.name.as_str(), row(it))).collect();
+    (rows.into_values().collect(), warnings)
 }
 
 /// The fields that refer to setters in line comments.
@@ -57,7 +78,7 @@ fn patterns(file: &PackageFile) -> FieldScan<'_> {
     found
 }
 
-fn line(listed: &ListedSetter<'_, '_>) -> String {
+fn row(listed: &ListedSetter<'_, '_>) -> SetterRow {
     let setter = listed.setter;
     let in_function_config = matches!(setter.source, SetterSource::FunctionConfig { .. });
     let (value, kind) = match &setter.value {
@@ -68,7 +89,7 @@ fn line(listed: &ListedSetter<'_, '_>) -> String {
         },
         SetterValue::Unset => (String::new(), kind(listed)),
     };
-    format!("Name: {}, Value: {value}, Type: {kind}, Count: {}", setter.name, listed.fields.len())
+    SetterRow { name: setter.name.clone(), value, kind, count: listed.fields.len() }
 }
 
 /// Compat: elements of a field are sorted, those of the functionConfig are not.

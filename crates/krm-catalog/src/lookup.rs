@@ -10,6 +10,11 @@ pub(crate) fn child<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     found.is_collection().then_some(found)
 }
 
+/// A node by key.
+pub(crate) fn child_value<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
+    Some(node.resolve().as_mapping()?.get(name)?.resolve())
+}
+
 /// The node at a path of keys.
 #[cfg(feature = "gatekeeper")]
 pub(crate) fn below<'a>(node: NodeRef<'a>, names: &[&str]) -> Option<NodeRef<'a>> {

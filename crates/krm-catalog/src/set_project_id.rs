@@ -9,7 +9,7 @@ use crate::changes::{Changes, change, change_each, in_resource, not_a_mapping, t
 use crate::config::{function_config, invalid_field, missing, with_context};
 use crate::kinds::CatalogKind;
 use crate::lookup;
-use crate::{Builtin, Run, releases};
+use crate::{Builtin, Run, Version, releases};
 
 /// The description of the function.
 pub const BUILTIN: Builtin = Builtin {
@@ -17,9 +17,8 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "set the setter `project-id` and the annotation of Config Connector, unless they are set",
     doc: include_str!("../doc/set-project-id.md"),
-    // v0.1 adds another tag of apply-setters to the Kptfile.
     releases: releases::SET_PROJECT_ID,
-    run: Run::Native(run),
+    run: Run::Versioned(run),
 };
 
 #[derive(Deserialize)]
@@ -31,13 +30,18 @@ struct Config {
 
 const SETTER: &str = "project-id";
 const ANNOTATION: &str = "cnrm.cloud.google.com/project-id";
-/// Compat: the function that the original adds to a Kptfile without setters.
-const APPLY_SETTERS: &str = "gcr.io/kpt-fn/apply-setters:v0.2";
+/// Compat: the function that a release of the original adds to a Kptfile without setters; see [`releases::SET_PROJECT_ID`].
+fn apply_setters(version: Version) -> &'static str {
+    match version < Version::new(0, 2, 0) {
+        true => "gcr.io/kpt-fn/apply-setters:v0.1",
+        false => "gcr.io/kpt-fn/apply-setters:v0.2",
+    }
+}
 
 /// Sets the setter in every Kptfile, and the annotation of every resource of Config Connector.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let id = read(list)?;
-    set_setters(&mut list.items, &id)
+    set_setters(&mut list.items, &id, apply_setters(version))
         .map_err(|error| with_context(error, "failed to set project-id setter"))?;
     let resources = list.items.iter_mut().filter(|it| is_config_connector(&it.api_version()));
     change_each(resources.collect(), |changes, resource| {
@@ -76,7 +80,7 @@ fn is_config_connector(api_version: &str) -> bool {
     is_word(version) && service.is_some_and(|service| is_word(service) && service != "core")
 }
 
-fn set_setters(items: &mut [Resource], id: &str) -> Result<(), Error> {
+fn set_setters(items: &mut [Resource], id: &str, image: &'static str) -> Result<(), Error> {
     let kptfiles: Vec<usize> =
         (0..items.len()).filter(|at| items[*at].kind() == "Kptfile").collect();
     if kptfiles.is_empty() {
@@ -85,7 +89,8 @@ fn set_setters(items: &mut [Resource], id: &str) -> Result<(), Error> {
         return Err(error.hint("run the function on the directory of the Kptfile").into());
     }
     for at in kptfiles {
-        set_setter(items, at, id).map_err(|error| with_context(error, "error updating Kptfile"))?;
+        set_setter(items, at, id, image)
+            .map_err(|error| with_context(error, "error updating Kptfile"))?;
     }
     Ok(())
 }
@@ -100,7 +105,12 @@ enum Setters {
     None,
 }
 
-fn set_setter(items: &mut [Resource], at: usize, id: &str) -> Result<(), Error> {
+fn set_setter(
+    items: &mut [Resource],
+    at: usize,
+    id: &str,
+    image: &'static str,
+) -> Result<(), Error> {
     match setters(&items[at])? {
         Setters::Inline(index) => change(&mut items[at], |changes, kptfile| {
             let mutator = mutators(kptfile).and_then(|list| list.as_sequence()?.items().nth(index));
@@ -112,7 +122,7 @@ fn set_setter(items: &mut [Resource], at: usize, id: &str) -> Result<(), Error> 
                 set_if_empty(changes, file, Some(file.root()), &["data", SETTER], id)
             })
         }
-        Setters::None => add_function(&mut items[at], id),
+        Setters::None => add_function(&mut items[at], id, image),
     }
 }
 
@@ -179,13 +189,11 @@ fn set_if_empty<'a>(
 }
 
 /// Appends `apply-setters` to the mutators.
-fn add_function(kptfile: &mut Resource, id: &str) -> Result<(), Error> {
+fn add_function(kptfile: &mut Resource, id: &str, image: &'static str) -> Result<(), Error> {
     let entry = |key: &'static str, value| (Value::string(key), value);
     let setter = Value::Mapping(vec![(Value::string(SETTER), Value::string(id.to_owned()))]);
-    let function = Value::Mapping(vec![
-        entry("image", Value::string(APPLY_SETTERS)),
-        entry("configMap", setter),
-    ]);
+    let function =
+        Value::Mapping(vec![entry("image", Value::string(image)), entry("configMap", setter)]);
     match mutators(kptfile) {
         Some(_) => kptfile.edit(|edit, root| {
             let path = krm_yaml::Path::default().join("pipeline").join("mutators");

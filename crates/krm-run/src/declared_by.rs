@@ -34,6 +34,22 @@ impl DeclaredBy {
         Self::Package { root: root.into(), directory: String::new() }
     }
 
+    /// The directory of the package; none for the user.
+    pub(crate) fn root(&self) -> Option<&Path> {
+        match self {
+            Self::User => None,
+            Self::Package { root, .. } => Some(root),
+        }
+    }
+
+    /// The path of a file from the directory of the package; none if it is outside.
+    pub(crate) fn package_path(&self, path: &str) -> Option<PackagePath> {
+        match self {
+            Self::User => None,
+            Self::Package { directory, .. } => inside(directory, path),
+        }
+    }
+
     /// The location of a file that the function names. The path alone is checked here, and symlinks by [`Self::check_symlinks`].
     pub(crate) fn locate(&self, path: &str, working_directory: &Path) -> Result<PathBuf, RunKind> {
         match self {

@@ -8,6 +8,7 @@ use krm_core::functions::resource_list::{FunctionResult, Item};
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
+use crate::DocumentChange;
 use crate::kinds::RunKind;
 use crate::pipeline::ItemChange;
 use crate::runtime_factory::suggest_builtin;
@@ -36,6 +37,8 @@ pub struct FunctionRun {
     pub status: RunStatus,
     /// All items after the run; none if the output of the function is not used.
     pub output: Option<Vec<Item>>,
+    /// Documents of the package that it changed.
+    pub documents: Vec<DocumentChange>,
     /// What it changed; filled in by the pipeline.
     pub changes: Vec<ItemChange>,
     /// How many results at the beginning of the record say something else than `errors`.

@@ -30,9 +30,11 @@
 //! # Ok::<(), krm_run::RunKind>(())
 //! ```
 
+mod charts;
 mod condition;
 mod container;
 mod declared_by;
+mod documents;
 mod environment;
 mod exec;
 mod execution;
@@ -42,6 +44,7 @@ mod interrupt;
 mod isolation;
 mod kinds;
 mod limits;
+mod package_files;
 mod permissions;
 mod pipeline;
 mod process;
@@ -53,8 +56,10 @@ mod step;
 mod tail;
 mod wasi;
 
+pub use charts::GrantedCharts;
 pub use container::{Container, ContainerSettings, Engine, Image, Mount, Network, Pull, User};
 pub use declared_by::DeclaredBy;
+pub use documents::{DocumentChange, GrantedDocuments};
 pub use environment::{Environment, Variable};
 pub use exec::{Exec, ExecSettings};
 pub use execution::{Execution, ExecutionEnd};
@@ -64,6 +69,7 @@ pub use interrupt::Interrupt;
 pub use isolation::{INTERPRETER_ARGUMENT, ProcessInterpreter, serve};
 pub use kinds::{PermissionKind, ResolutionKind, RunKind};
 pub use limits::Limits;
+pub use package_files::PackageFiles;
 pub use permissions::Permissions;
 pub use pipeline::{
     ItemChange, PipelineEvent, PipelineRun, Renderer, changes_between, explain, run_steps,
@@ -71,7 +77,7 @@ pub use pipeline::{
 pub use regular_file::{RegularFileError, read_limited, read_opened, read_regular_file};
 pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
-    Resolved, similar_builtin,
+    Resolved, similar_builtin, unknown_tag,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
 pub use schemas::{GrantedSchemas, SchemaSettings};

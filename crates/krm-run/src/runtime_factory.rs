@@ -18,9 +18,10 @@ use crate::kinds::{ResolutionKind, RunKind};
 use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
 use crate::{
     BuiltinPolicy, Container, ContainerSettings, DeclaredBy, Engine, Environment, Exec,
-    ExecSettings, Function, GrantedSchemas, Interpreted, Interrupt, Limits, Network, Permissions,
-    ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved, Runner, SchemaSettings,
-    Variable, Wasi, WasiSettings, condition, read_regular_file,
+    ExecSettings, Function, GrantedCharts, GrantedDocuments, GrantedSchemas, Interpreted,
+    Interrupt, Limits, Network, PackageFiles, Permissions, ProcessInterpreter, Pull,
+    RegularFileError, Resolution, Resolved, Runner, SchemaSettings, Variable, Wasi, WasiSettings,
+    condition, read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.
@@ -127,6 +128,15 @@ impl RuntimeFactory {
             Resolved::Builtin(builtin) if matches!(builtin.function.run, Run::Validating(_)) => {
                 Ok(Runner::Validator(builtin, Arc::new(self.granted_schemas(request)?)))
             }
+            Resolved::Builtin(builtin) if matches!(builtin.function.run, Run::Rendering(_)) => {
+                let (files, environment) = (self.package_files(request)?, self.environment.clone());
+                let charts = GrantedCharts::new(files, environment, self.permissions.allow_exec)?;
+                Ok(Runner::Charts(builtin, charts))
+            }
+            Resolved::Builtin(builtin) if matches!(builtin.function.run, Run::Documenting(_)) => {
+                let documents = GrantedDocuments::new(self.package_files(request)?);
+                Ok(Runner::Documents(builtin, documents))
+            }
             Resolved::Builtin(builtin) => {
                 let interpreted = Interpreted::builtin(builtin, self.interpreter.clone());
                 Ok(interpreted.map_or(Runner::Builtin(builtin), Runner::Interpreted))
@@ -139,12 +149,16 @@ impl RuntimeFactory {
 
     /// The schemas that a validator may read.
     fn granted_schemas(&self, request: &RuntimeRequest) -> Result<GrantedSchemas, Diagnostic> {
+        Ok(GrantedSchemas { settings: self.schemas.clone(), files: self.package_files(request)? })
+    }
+
+    /// The files that a functionConfig may name.
+    fn package_files(&self, request: &RuntimeRequest) -> Result<PackageFiles, Diagnostic> {
         let package = match &request.declared_by {
             DeclaredBy::User => request.package_directory.as_ref().map(DeclaredBy::package),
             declared_by => Some(declared_by.clone()),
         };
-        Ok(GrantedSchemas {
-            settings: self.schemas.clone(),
+        Ok(PackageFiles {
             package,
             mounts: self.permissions.granted_mounts(request, &self.working_directory)?,
             working_directory: self.working_directory.clone(),
@@ -291,7 +305,7 @@ impl RuntimeFactory {
 /// Adds the built-in function that the user may have meant by a container image: that of its name with other tags, or one with a
 /// similar name.
 pub fn suggest_builtin(error: Diagnostic, image: &str) -> Diagnostic {
-    let has_tags = |it: &&Builtin| !it.releases.is_empty();
+    let has_tags = |it: &&Builtin| !it.tags().is_empty();
     match (builtin_of(image).filter(has_tags), similar_builtin(image)) {
         (Some(builtin), _) => error.hint(builtin_tags(builtin)),
         (None, Some(name)) => error.hint(format!("did you mean `{name}`, which is built in?")),

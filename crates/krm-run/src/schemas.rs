@@ -1,13 +1,13 @@
 //! The schemas that a built-in validator may read: what the user chose, files of the package, and mounted directories.
 
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use krm_catalog::{NamedBy, SchemaFiles};
 use krm_core::Diagnostic;
 
 use crate::execution::diagnostic;
-use crate::{DeclaredBy, Mount, RegularFileError, RunKind, read_regular_file};
+use crate::{PackageFiles, RegularFileError, RunKind, read_regular_file};
 
 /// The largest schema that is read.
 const SCHEMA_LIMIT: u64 = 64 << 20;
@@ -27,11 +27,7 @@ pub struct SchemaSettings {
 #[derive(Clone, Debug)]
 pub struct GrantedSchemas {
     pub(crate) settings: SchemaSettings,
-    /// The package whose files the functionConfig may name; none for a list from standard input.
-    pub(crate) package: Option<DeclaredBy>,
-    /// Directories that the functionConfig names by the paths that they would have in a container.
-    pub(crate) mounts: Vec<Mount>,
-    pub(crate) working_directory: PathBuf,
+    pub(crate) files: PackageFiles,
 }
 
 impl SchemaFiles for GrantedSchemas {
@@ -49,22 +45,15 @@ impl SchemaFiles for GrantedSchemas {
 
     fn read(&self, path: &str, named_by: NamedBy) -> Result<Option<String>, Diagnostic> {
         if named_by == NamedBy::User {
-            return read(path, &self.working_directory.join(path));
+            return read(path, &self.files.working_directory.join(path));
         }
-        if path.starts_with('/') {
-            let mounted = self.mounts.iter().find_map(|mount| mount.host_path(path));
-            let location = mounted.ok_or_else(|| outside(path))?;
-            return read(path, &location);
-        }
-        let package = self.package.as_ref().ok_or_else(|| outside(path))?;
-        let location = package.locate(path, &self.working_directory).map_err(diagnostic)?;
-        package.check_symlinks(path, &location).map_err(diagnostic)?;
-        read(path, &location)
+        let located = self.files.locate(path).map_err(outside)?;
+        read(path, &located.path)
     }
 }
 
-fn outside(path: &str) -> Diagnostic {
-    Diagnostic::error(RunKind::FileOutsidePackage { path: path.to_owned() })
+fn outside(error: RunKind) -> Diagnostic {
+    diagnostic(error)
         .hint("or use `--schema-location DIR`, or `--mount type=bind,src=DIR,dst=PATH`")
 }
 
@@ -92,6 +81,7 @@ fn read(name: &str, location: &Path) -> Result<Option<String>, Diagnostic> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{DeclaredBy, Mount};
 
     #[test]
     fn only_files_of_the_package_and_mounted_files_are_read() {
@@ -103,9 +93,11 @@ mod tests {
         }
         let schemas = GrantedSchemas {
             settings: SchemaSettings::default(),
-            package: Some(DeclaredBy::package(&package)),
-            mounts: vec![Mount::bind(&other, "/schemas")],
-            working_directory: temporary.path().to_owned(),
+            files: PackageFiles {
+                package: Some(DeclaredBy::package(&package)),
+                mounts: vec![Mount::bind(&other, "/schemas")],
+                working_directory: temporary.path().to_owned(),
+            },
         };
         let read = |path: &str, named_by| schemas.read(path, named_by).map(|it| it.is_some());
         for path in ["a.json", "/schemas/a.json"] {
@@ -122,7 +114,8 @@ mod tests {
         }
         assert!(matches!(read("other/a.json", NamedBy::User), Ok(true)));
         assert!(read("other", NamedBy::User).is_err());
-        let list = GrantedSchemas { package: None, ..schemas.clone() };
+        let files = PackageFiles { package: None, ..schemas.files.clone() };
+        let list = GrantedSchemas { files, ..schemas.clone() };
         assert!(list.read("a.json", NamedBy::Config).is_err());
     }
 }

@@ -4,7 +4,7 @@ use krm_core::PackagePath;
 use krm_sdk::{Error, Resource, ResourceList, Severity};
 use krm_yaml::{EmptyParents, File, NodeRef, Path, Value};
 
-use super::of_file;
+use super::{Conventions, of_file};
 use crate::generated::strings;
 use crate::{lookup, results};
 
@@ -16,6 +16,7 @@ pub(super) fn move_functions(
     list: &mut ResourceList,
     kptfile: usize,
     members: &[usize],
+    conventions: Conventions,
 ) -> Result<(), Error> {
     let mut functions = Vec::new();
     for at in members.iter().copied() {
@@ -32,7 +33,7 @@ pub(super) fn move_functions(
             results::quoted(&image)
         );
         list.results.push(of_file(list.items[kptfile].path(), &message));
-        let path = config_path(&list.items, kptfile, at)?;
+        let path = config_path(&list.items, kptfile, at, conventions)?;
         functions.push(strings([("image", image), ("configPath", path.name().to_owned())]));
         let config = &mut list.items[at];
         config.edit(|edit, root| {
@@ -57,16 +58,29 @@ fn image(annotation: &str) -> Option<String> {
 }
 
 /// A path beside the Kptfile that no other resource has: the pipeline reads the whole file as the functionConfig.
-fn config_path(items: &[Resource], kptfile: usize, config: usize) -> Result<PackagePath, Error> {
+fn config_path(
+    items: &[Resource],
+    kptfile: usize,
+    config: usize,
+    conventions: Conventions,
+) -> Result<PackagePath, Error> {
     let directory = items[kptfile].path().map_or("", PackagePath::directory);
+    let is_taken = |path: &PackagePath| {
+        let mut others = items.iter().enumerate().filter(|(at, _)| *at != config);
+        others.any(|(_, other)| other.path() == Some(path))
+    };
+    let own = items[config].path().filter(|own| !conventions.renames_files && !is_taken(own));
+    let own = own.map(|path| path.name().to_owned());
     let name = items[config].name();
     let name = if name.is_empty() { "function" } else { &*name };
-    for number in 1.. {
-        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-        let path = PackagePath::new(&format!("{name}{suffix}.yaml"));
-        let path = path.map_err(|error| Error::new(error.to_string()))?.in_directory(directory);
-        let mut others = items.iter().enumerate().filter(|(at, _)| *at != config);
-        if !others.any(|(_, other)| other.path() == Some(&path)) {
+    let numbered = (1..).map(|number| match number {
+        1 => format!("{name}.yaml"),
+        number => format!("{name}-{number}.yaml"),
+    });
+    for file in own.into_iter().chain(numbered) {
+        let path = PackagePath::new(&file).map_err(|error| Error::new(error.to_string()))?;
+        let path = path.in_directory(directory);
+        if !is_taken(&path) {
             return Ok(path);
         }
     }

@@ -11,7 +11,7 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severit
 
 use crate::config::with_context;
 use crate::kinds::CatalogKind;
-use crate::{Builtin, Run, releases, results};
+use crate::{Builtin, Run, Version, releases, results};
 use packages::Packages;
 
 /// The description of the function.
@@ -20,20 +20,49 @@ pub const BUILTIN: Builtin = Builtin {
     aliases: &[],
     summary: "upgrade packages of kpt before version 1",
     doc: include_str!("../../doc/fix.md"),
-    // Released versions add apply-setters:v0.1 to the pipeline, which reads the same setters.
     releases: releases::FIX,
-    run: Run::Native(run),
+    run: Run::Versioned(run),
 };
 
 const KPT_V1: &str = "kpt.dev/v1";
 const INVENTORY_LABEL: &str = "cli-utils.sigs.k8s.io/inventory-id";
 
-/// Upgrades all packages among the resources.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    fix(list).map_err(|error| with_context(error, "failed to fix package"))
+/// How a release upgrades; see [`releases::FIX`].
+#[derive(Clone, Copy)]
+struct Conventions {
+    /// The name of the ConfigMap with the setters, and of its file without `.yaml`.
+    setters: &'static str,
+    /// The image that reads the setters.
+    image: &'static str,
+    /// Whether the setters of all tags of apply-setters move to the file, and not only those of v0.1.
+    moves_all_setters: bool,
+    /// Whether the file of a functionConfig is named after it.
+    renames_files: bool,
 }
 
-fn fix(list: &mut ResourceList) -> Result<(), Error> {
+impl Conventions {
+    fn of(version: Version) -> Self {
+        let is_released = version <= Version::new(0, 2, 1);
+        let is_first = version < Version::new(0, 2, 1);
+        Self {
+            setters: if is_first { "setters-config" } else { "setters" },
+            image: match is_released {
+                true => "gcr.io/kpt-fn/apply-setters:v0.1",
+                false => "gcr.io/kpt-fn/apply-setters:v0.2",
+            },
+            moves_all_setters: !is_released,
+            renames_files: !is_first,
+        }
+    }
+}
+
+/// Upgrades all packages among the resources.
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
+    fix(list, Conventions::of(version))
+        .map_err(|error| with_context(error, "failed to fix package"))
+}
+
+fn fix(list: &mut ResourceList, conventions: Conventions) -> Result<(), Error> {
     let packages = Packages::of(&list.items);
     if packages.is_empty() {
         let message = "Kptfile not found in directory tree, make sure you specify '--include-meta-resources' flag";
@@ -43,7 +72,7 @@ fn fix(list: &mut ResourceList) -> Result<(), Error> {
     let count = list.items.len();
     for at in 0..count {
         match packages.members(at) {
-            Some(members) => fix_package(list, at, members)?,
+            Some(members) => fix_package(list, at, members, conventions)?,
             None if list.items[at].label(INVENTORY_LABEL).is_some_and(|id| !id.is_empty()) => {
                 let message = "Please refer to https://googlecontainertools.github.io/kpt/reference/live/alpha/, this package is using \"inventory-object\"";
                 list.results.push(of_file(list.items[at].path(), message));
@@ -61,7 +90,12 @@ enum OldVersion {
     V1Alpha2,
 }
 
-fn fix_package(list: &mut ResourceList, kptfile: usize, members: &[usize]) -> Result<(), Error> {
+fn fix_package(
+    list: &mut ResourceList,
+    kptfile: usize,
+    members: &[usize],
+    conventions: Conventions,
+) -> Result<(), Error> {
     let path = list.items[kptfile].path().cloned();
     let mut report = |message: &str| list.results.push(of_file(path.as_ref(), message));
     let api_version = list.items[kptfile].api_version();
@@ -89,9 +123,9 @@ fn fix_package(list: &mut ResourceList, kptfile: usize, members: &[usize]) -> Re
         }
     }
     let losses = upgrade(&mut list.items, kptfile, members)?;
-    let setters = setters_file::move_setters(&mut list.items, kptfile, version)?;
+    let setters = setters_file::move_setters(&mut list.items, kptfile, version, conventions)?;
     if version == OldVersion::V1Alpha1 {
-        functions::move_functions(list, kptfile, members)?;
+        functions::move_functions(list, kptfile, members, conventions)?;
     }
     if let Some(setters) = setters {
         let (path, message) = match version {

@@ -2,15 +2,11 @@
 
 use krm_core::PackagePath;
 use krm_sdk::{Error, Resource};
-use krm_yaml::{EmptyParents, File, KeyPosition, NodeKind, NodeRef};
+use krm_yaml::{EmptyParents, File, KeyPosition, NodeKind, NodeRef, Value};
 
-use super::OldVersion;
+use super::{Conventions, OldVersion};
 use crate::generated::{metadata, resource, strings};
 use crate::lookup;
-
-const FILE: &str = "setters.yaml";
-/// Compat: the image that the original adds.
-const IMAGE: &str = "gcr.io/kpt-fn/apply-setters:v0.2";
 
 /// Replaces the `configMap` of `apply-setters` by a `configPath`, and returns the new file. The values stay where they are if the package
 /// already has a file of this name.
@@ -18,46 +14,47 @@ pub(super) fn move_setters(
     items: &mut [Resource],
     kptfile: usize,
     version: OldVersion,
+    conventions: Conventions,
 ) -> Result<Option<Resource>, Error> {
     let directory = items[kptfile].path().map_or("", PackagePath::directory);
-    let path = PackagePath::new(FILE).map(|path| path.in_directory(directory));
+    let file = format!("{}.yaml", conventions.setters);
+    let moves_all = conventions.moves_all_setters || version == OldVersion::V1Alpha1;
+    let path = PackagePath::new(&file).map(|path| path.in_directory(directory));
     let path = path.map_err(|error| Error::new(error.to_string()))?;
-    let Some(call) = call(&items[kptfile]) else { return Ok(None) };
+    let Some(call) = find_call(items[kptfile].root(), moves_all) else { return Ok(None) };
     let mut data: Vec<(String, String)> = entries(call);
     if data.is_empty() || items.iter().any(|it| it.path() == Some(&path)) {
         return Ok(None);
     }
     data.sort();
     let data = data.into_iter().map(|(name, value)| (name, block_list(&value).unwrap_or(value)));
-    let fields = vec![("metadata", metadata("setters", "", Vec::new())), ("data", strings(data))];
+    let fields =
+        vec![("metadata", metadata(conventions.setters, "", Vec::new())), ("data", strings(data))];
     let mut setters = resource("v1", "ConfigMap", fields)?;
     setters.move_to(path);
     items[kptfile].edit(|edit, root| {
-        let Some(call) = call_in(root) else { return Ok(()) };
+        let Some(call) = find_call(root, moves_all) else { return Ok(()) };
         let mapping = call.as_mapping();
         if let (OldVersion::V1Alpha1, Some(image)) =
             (version, mapping.and_then(|it| it.get("image")))
         {
-            edit.set(image, IMAGE)?;
+            edit.set(image, conventions.image)?;
         }
         if let Some(entry) = mapping.and_then(|it| it.entry("configMap")) {
             edit.remove(entry.key, EmptyParents::Keep)?;
         }
-        edit.insert_key(call, "configPath", FILE, KeyPosition::Last)
+        edit.insert_key(call, "configPath", Value::string(file), KeyPosition::Last)
     })?;
     Ok(Some(setters))
 }
 
-fn call(kptfile: &Resource) -> Option<NodeRef<'_>> {
-    call_in(kptfile.root())
-}
-
-/// The first call of `apply-setters` with a `configMap`.
-fn call_in(root: NodeRef<'_>) -> Option<NodeRef<'_>> {
+/// The first call of `apply-setters` with a `configMap`; with `moves_all`, of any tag and not only of v0.1.
+fn find_call(root: NodeRef<'_>, moves_all: bool) -> Option<NodeRef<'_>> {
     let mut mutators = lookup::items(lookup::child(root, "pipeline")?, "mutators");
     let is_apply_setters = |image: &str| {
         let name = image.rsplit('/').next().unwrap_or_default();
-        name.split([':', '@']).next() == Some("apply-setters")
+        let is_moved = moves_all || name.starts_with("apply-setters:v0.1");
+        is_moved && name.split([':', '@']).next() == Some("apply-setters")
     };
     mutators.find(|it| {
         lookup::text(*it, "image").is_some_and(|image| is_apply_setters(&image))

@@ -10,7 +10,7 @@ use krm_yaml::{NodeRef, Value};
 use crate::changes::text_of;
 use crate::depends_on::{self, Dependency};
 use crate::generated::{mapping, metadata, put, resource, strings};
-use crate::{Builtin, Run, releases};
+use crate::{Builtin, Run, Version, releases};
 use tree::{Folder, failed};
 
 /// The description of the function.
@@ -20,7 +20,7 @@ pub const BUILTIN: Builtin = Builtin {
     summary: "generate the Folder resources of Config Connector from a ResourceHierarchy",
     doc: include_str!("../../doc/generate-folders.md"),
     releases: releases::GENERATE_FOLDERS,
-    run: Run::Native(run),
+    run: Run::Versioned(run),
 };
 
 const GROUP: &str = "resourcemanager.cnrm.cloud.google.com";
@@ -30,14 +30,17 @@ const API_VERSION: &str = "resourcemanager.cnrm.cloud.google.com/v1beta1";
 const NOT_INHERITED: [&str; 2] = ["config.kubernetes.io/local-config", "config.k8s.io/function"];
 
 /// The versions of a ResourceHierarchy, in the order in which they are handled.
-const VERSIONS: [(&str, Version); 3] = [
-    ("cft.dev/v1alpha1", Version::V1),
-    ("blueprints.cloud.google.com/v1alpha3", Version::V3),
-    ("cft.dev/v1alpha2", Version::V2),
+const FORMATS: [(&str, Format); 3] = [
+    ("cft.dev/v1alpha1", Format::V1),
+    ("blueprints.cloud.google.com/v1alpha3", Format::V3),
+    ("cft.dev/v1alpha2", Format::V2),
 ];
 
+/// The first version whose folders depend on their parents; see [`releases::GENERATE_FOLDERS`].
+const DEPENDS_ON_SINCE: Version = Version::new(0, 1, 2);
+
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Version {
+enum Format {
     /// Layers in `spec.layers`.
     V1,
     /// A tree; folders refer to their parents with annotations.
@@ -53,22 +56,23 @@ struct Root {
 }
 
 /// Generates the folders of all hierarchies.
-pub fn run(list: &mut ResourceList) -> Result<(), Error> {
+pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let mut errors: Vec<Diagnostic> = Vec::new();
     let mut generated = Vec::new();
     let mut warnings = Vec::new();
-    for (api_version, version) in VERSIONS {
+    let depends_on_parents = version >= DEPENDS_ON_SINCE;
+    for (api_version, format) in FORMATS {
         let is_hierarchy =
             |it: &&Resource| it.kind() == "ResourceHierarchy" && it.api_version() == api_version;
         for hierarchy in list.items.iter().filter(is_hierarchy) {
-            if version != Version::V3 {
+            if format != Format::V3 {
                 let message = format!(
                     "ResourceHierarchy {} references an older Resource Hierarchy GroupVersion. Latest GroupVersion is blueprints.cloud.google.com/v1alpha3.",
                     hierarchy.name()
                 );
                 warnings.push(hierarchy.result(Severity::Warning, message).into());
             }
-            match generate(hierarchy, version) {
+            match generate(hierarchy, format, depends_on_parents) {
                 Ok(folders) => generated.extend(folders),
                 Err(error) => errors.extend(error.diagnostics),
             }
@@ -81,18 +85,22 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     put(&mut list.items, generated)
 }
 
-fn generate(hierarchy: &Resource, version: Version) -> Result<Vec<Resource>, Error> {
-    let (root, folders) = match version {
-        Version::V1 => {
+fn generate(
+    hierarchy: &Resource,
+    format: Format,
+    depends_on_parents: bool,
+) -> Result<Vec<Resource>, Error> {
+    let (root, folders) = match format {
+        Format::V1 => {
             let id = hierarchy.get("spec.organization").and_then(text_of).unwrap_or_default();
             let root = Root { is_organization: true, id: id.into_owned() };
             (root, tree::layered_folders(hierarchy)?)
         }
-        Version::V2 | Version::V3 => (parent(hierarchy)?, tree::folders(hierarchy)?),
+        Format::V2 | Format::V3 => (parent(hierarchy)?, tree::folders(hierarchy)?),
     };
-    let inherited = match version {
-        Version::V1 => Vec::new(),
-        Version::V2 | Version::V3 => inherited(hierarchy),
+    let inherited = match format {
+        Format::V1 => Vec::new(),
+        Format::V2 | Format::V3 => inherited(hierarchy),
     };
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let mut resources = Vec::new();
@@ -104,8 +112,12 @@ fn generate(hierarchy: &Resource, version: Version) -> Result<Vec<Resource>, Err
             let error = failed(hierarchy, hierarchy.root(), message);
             return Err(error.hint("rename one of them").into());
         }
-        let is_native = version == Version::V3;
-        resources.push(manifest(hierarchy, &folder, &name, &root, inherited.clone(), is_native)?);
+        let mut resource =
+            manifest(hierarchy, &folder, &name, &root, inherited.clone(), format == Format::V3)?;
+        if format == Format::V3 && depends_on_parents {
+            depend_on_parent(&mut resource, &folder)?;
+        }
+        resources.push(resource);
     }
     Ok(resources)
 }
@@ -159,16 +171,7 @@ fn manifest(
             spec.push((field, strings([("external", root.id.clone())])));
         }
         (true, false, _) => {
-            spec.push(("folderRef", strings([("name", parent.clone())])));
-            if !namespace.is_empty() {
-                let dependency = Dependency {
-                    group: GROUP.to_owned(),
-                    namespace: Some(namespace.to_string()),
-                    kind: "Folder".to_owned(),
-                    name: parent,
-                };
-                annotate(depends_on::ANNOTATION, dependency.text());
-            }
+            spec.push(("folderRef", strings([("name", parent)])));
         }
         (false, true, true) => {
             annotate("cnrm.cloud.google.com/organization-id", normalize(&root.id));
@@ -179,6 +182,21 @@ fn manifest(
     let fields =
         vec![("metadata", metadata(name, &namespace, annotations)), ("spec", mapping(spec))];
     resource(API_VERSION, "Folder", fields)
+}
+
+/// Annotates a folder with the namespace of its hierarchy to be applied after its parent.
+fn depend_on_parent(resource: &mut Resource, folder: &Folder) -> Result<(), Error> {
+    let namespace = resource.namespace().to_string();
+    if folder.parents.is_empty() || namespace.is_empty() {
+        return Ok(());
+    }
+    let dependency = Dependency {
+        group: GROUP.to_owned(),
+        namespace: Some(namespace),
+        kind: "Folder".to_owned(),
+        name: resource_name(&folder.parents),
+    };
+    resource.set_annotation(depends_on::ANNOTATION, &dependency.text())
 }
 
 fn resource_name<'n>(names: impl IntoIterator<Item = &'n String>) -> String {

@@ -60,7 +60,7 @@ impl Handling {
 }
 
 impl Version {
-    /// The behaviour of the newest release.
+    /// The newest behaviour, which the tags `latest` and `unstable` name.
     pub const NEWEST: Self = Self::new(u16::MAX, u16::MAX, u16::MAX);
 
     /// The version with these numbers.
@@ -92,6 +92,9 @@ impl Version {
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Self::NEWEST {
+            return f.write_str("latest");
+        }
         write!(f, "v{}.{}.{}", self.major, self.minor, self.patch)
     }
 }
@@ -100,6 +103,16 @@ impl Release {
     /// A release that behaves as the one before it.
     pub const fn new(major: u16, minor: u16, patch: u16, source: &'static str) -> Self {
         Self { version: Version::new(major, minor, patch), changes: &[], source }
+    }
+
+    /// What is newer than all releases, and only the tags `latest` and `unstable` have.
+    const fn unreleased(source: &'static str) -> Self {
+        Self { version: Version::NEWEST, changes: &[], source }
+    }
+
+    /// Whether a version names the release.
+    pub fn has_version(&self) -> bool {
+        self.version != Version::NEWEST
     }
 
     /// The release with its differences from the one before it.
@@ -139,7 +152,8 @@ pub enum TagMatch {
 /// all releases.
 pub(crate) fn find(releases: &[Release], tag: &str) -> Option<TagMatch> {
     let requested = Version::parse(tag)?;
-    let nearest = releases.iter().map(|it| it.version).rfind(|it| *it <= requested)?;
+    let mut versions = releases.iter().filter(|it| it.has_version()).map(|it| it.version);
+    let nearest = versions.rfind(|it| *it <= requested)?;
     let is_named = nearest == requested
         || (requested.patch == u16::MAX && nearest.minor_tag() == requested.minor_tag());
     Some(if is_named { TagMatch::Known(nearest) } else { TagMatch::Newer(nearest) })
@@ -166,6 +180,16 @@ mod tests {
         assert_eq!(found("v0.1.2"), Some(TagMatch::Newer(Version::new(0, 1, 0))));
         assert_eq!(found("v0.2"), Some(TagMatch::Newer(Version::new(0, 1, 4))));
         assert_eq!(found("v9.0.0"), Some(TagMatch::Newer(Version::new(0, 3, 0))));
+    }
+
+    #[test]
+    fn no_version_names_what_is_not_released() {
+        let releases = [Release::new(0, 1, 0, ""), Release::unreleased("")];
+        let found = |tag: &str| find(&releases, tag);
+        assert_eq!(found("v0.1"), Some(TagMatch::Known(Version::new(0, 1, 0))));
+        for newer in ["v0.2", "v65535.65535", "v65535.65535.65535"] {
+            assert_eq!(found(newer), Some(TagMatch::Newer(Version::new(0, 1, 0))), "{newer}");
+        }
     }
 
     #[test]

@@ -5,6 +5,9 @@ use super::{Change, Release};
 /// A release that is only known as the tag of an image.
 const IMAGE: &str = "tag of the image only";
 
+/// What was never released.
+const MASTER: &str = "master of June 2025 (76fe3817)";
+
 pub(crate) const ANNOTATE_APPLY_TIME_MUTATIONS: &[Release] =
     &[Release::new(0, 1, 0, "annotate-apply-time-mutations/v0.1.0")];
 
@@ -40,6 +43,10 @@ pub(crate) const APPLY_SETTERS: &[Release] = &[
         "it succeeds if no field refers to a setter, and reports that",
     )]),
     Release::new(0, 2, 1, "apply-setters/v0.2.1"),
+    Release::new(0, 3, 0, "documentation of v0.3; pull request 1266 of kptdev/krm-functions-catalog").changing(&[
+        Change::followed("values of fields and setters with the name of a secret, and values that look like keys or tokens, are `<redacted>` in results; others are cut to 128 bytes"),
+        Change::unified("results have the old and the new value as fields; krm has the new value in the message on every tag, because `krm fix` would write redacted values"),
+    ]),
 ];
 
 pub(crate) const CREATE_SETTERS: &[Release] = &[Release::new(0, 1, 0, "create-setters/v0.1.0")];
@@ -61,10 +68,36 @@ pub(crate) const FORMAT: &[Release] = &[Release::new(0, 1, 0, "format/v0.1.0")];
 pub(crate) const ENABLE_GCP_SERVICES: &[Release] =
     &[Release::new(0, 1, 0, "enable-gcp-services/v0.1.0")];
 
-pub(crate) const FIX: &[Release] =
-    &[Release::new(0, 2, 0, "fix/v0.2.0"), Release::new(0, 2, 1, "fix/v0.2.1")];
+pub(crate) const EXPORT_TERRAFORM: &[Release] = &[
+    Release::new(0, 1, 0, "export-terraform/v0.1.0"),
+    Release::new(0, 2, 0, "export-terraform/v0.2.0").changing(&[Change::followed(
+        "log sinks with their destinations, audit configurations and networks are exported",
+    )]),
+    Release::new(0, 3, 0, "export-terraform/v0.3.0")
+        .changing(&[Change::followed("routes and host projects of shared networks are exported")]),
+];
 
-pub(crate) const GENERATE_FOLDERS: &[Release] = &[Release::new(0, 1, 1, "generate-folders/v0.1.1")];
+pub(crate) const FIX: &[Release] = &[
+    Release::new(0, 2, 0, "fix/v0.2.0"),
+    Release::new(0, 2, 1, "fix/v0.2.1").changing(&[
+        Change::followed("setters are in `setters.yaml`; before, in `setters-config.yaml`"),
+        Change::followed("the file of a functionConfig gets its name; before, it keeps the name that it has. krm gives a functionConfig that shares its file another one on every tag, because the pipeline reads the whole file"),
+        Change::corrected("comments `$ref` of lists are converted; before, they stay and refer to nothing"),
+    ]),
+    Release::unreleased(MASTER).changing(&[
+        Change::followed("apply-setters:v0.2 is added to the pipeline; before, apply-setters:v0.1"),
+        Change::followed("the setters of every tag of apply-setters move to `setters.yaml`; before, those of v0.1"),
+    ]),
+];
+
+pub(crate) const GENERATE_FOLDERS: &[Release] = &[
+    Release::new(0, 1, 1, "generate-folders/v0.1.1"),
+    Release::unreleased(MASTER).changing(&[Change::followed(
+        "resources with a namespace depend on their parent (`config.kubernetes.io/depends-on`)",
+    )]),
+];
+
+pub(crate) const GENERATE_KPT_PKG_DOCS: &[Release] = &[Release::unreleased(MASTER)];
 
 #[cfg(feature = "gatekeeper")]
 pub(crate) const GATEKEEPER: &[Release] = &[
@@ -105,6 +138,20 @@ pub(crate) const NO_OP: &[Release] = &[Release::new(0, 1, 0, IMAGE)];
 pub(crate) const REMOVE_LOCAL_CONFIG_RESOURCES: &[Release] =
     &[Release::new(0, 1, 0, "remove-local-config-resources/v0.1.0")];
 
+pub(crate) const RENDER_HELM_CHART: &[Release] = &[
+    Release::new(0, 1, 0, "render-helm-chart/v0.1.0"),
+    Release::new(0, 2, 0, "render-helm-chart/v0.2.0").changing(&[Change::accepted(
+        "`chartArgs` and `templateOptions` in a RenderHelmChart; before, their fields are in the chart itself, which krm accepts on every tag, too",
+    )]),
+    Release::new(0, 2, 1, "render-helm-chart/v0.2.1").changing(&[Change::corrected(
+        "an error names the file with values that cannot be read",
+    )]),
+    Release::new(0, 2, 2, "render-helm-chart/v0.2.2").changing(&[Change::corrected(
+        "`---` inside a line does not end a resource; before, the resource is cut there",
+    )]),
+    Release::new(0, 3, 0, "render-helm-chart/v0.3.0"),
+];
+
 pub(crate) const SEARCH_REPLACE: &[Release] = &[
     Release::new(0, 1, 0, "search-replace/v0.1.0"),
     Release::new(0, 1, 1, "search-replace/v0.1.1").changing(&[
@@ -135,12 +182,16 @@ pub(crate) const SET_ENFORCEMENT_ACTION: &[Release] =
 pub(crate) const SET_IMAGE: &[Release] = &[
     Release::new(0, 1, 0, "set-image/v0.1.0"),
     Release::new(0, 1, 1, "set-image/v0.1.1"),
-    Release::new(0, 1, 2, "master of June 2025 (76fe3817)").changing(&[
+    Release::new(0, 1, 2, MASTER).changing(&[
         Change::unified("the number of images is reported; before, each image is a result"),
         Change::corrected("only some kinds are changed, and no init containers; krm changes both on every tag, as before"),
     ]),
     Release::new(0, 1, 3, IMAGE),
     Release::new(0, 1, 4, IMAGE),
+    Release::new(0, 2, 0, "documentation of v0.2; functions/go/set-image of 2026 (32db7f16)").changing(&[
+        Change::corrected("init containers of Pods and of Deployments, StatefulSets, ReplicaSets and DaemonSets of apps/v1 are changed; krm changes those of all kinds on every tag"),
+        Change::corrected("a tag that is kept follows the new name after a colon; before, the colon may be missing"),
+    ]),
 ];
 
 pub(crate) const SET_LABELS: &[Release] = &[
@@ -206,7 +257,7 @@ pub(crate) const SET_NAMESPACE: &[Release] = &[
         Change::corrected("webhooks and services are added to CustomResourceDefinitions and APIServices that have none; krm adds none on any tag"),
     ]),
     Release::new(0, 4, 1, "set-namespace/v0.4.1").changing(&[Change::corrected("a missing functionConfig is an error; before, a crash")]),
-    Release::new(0, 4, 2, "master of June 2025 (76fe3817)").changing(&[
+    Release::new(0, 4, 2, MASTER).changing(&[
         Change::accepted("`namespaceMatcher`, which also selects by the upstream namespace"),
         Change::unified("changes of `depends-on` are reported, too"),
     ]),
@@ -215,7 +266,12 @@ pub(crate) const SET_NAMESPACE: &[Release] = &[
     Release::new(0, 4, 5, IMAGE),
 ];
 
-pub(crate) const SET_PROJECT_ID: &[Release] = &[Release::new(0, 2, 0, "set-project-id/v0.2.0")];
+pub(crate) const SET_PROJECT_ID: &[Release] = &[
+    Release::new(0, 1, 0, "set-project-id/v0.1.0"),
+    Release::new(0, 2, 0, "set-project-id/v0.2.0").changing(&[Change::followed(
+        "apply-setters:v0.2 is added to a Kptfile without setters; before, apply-setters:v0.1",
+    )]),
+];
 
 #[cfg(feature = "starlark")]
 pub(crate) const STARLARK: &[Release] = &[

@@ -3,8 +3,10 @@
 
 mod cases;
 mod corpora;
+mod documents;
 mod invariants;
 mod pages;
+mod recorded;
 mod run;
 mod setters;
 #[cfg(feature = "starlark")]

@@ -1,8 +1,10 @@
 //! Calling a built-in function on text.
 
-use krm_catalog::{BuiltinRelease, TagMatch, find};
+use krm_catalog::{BuiltinRelease, Host, TagMatch, find};
 use krm_core::PackagePath;
 use krm_sdk::{Diagnostic, Error, FunctionResult, Item, Resource, ResourceList};
+
+use crate::recorded::{RecordedDocuments, RecordedHelm};
 
 /// The file of resources that name none.
 pub(crate) const FILE: &str = "input.yaml";
@@ -45,7 +47,9 @@ pub(crate) fn run(
     };
     let function_config = config.map(|text| Resource::parse(text).expect("the functionConfig"));
     let mut list = ResourceList { items, function_config, ..ResourceList::default() };
-    let called = release.call(&mut list);
+    let documents = RecordedDocuments::default();
+    let host = Host { helm: &RecordedHelm, documents: &documents, ..Host::default() };
+    let called = release.call_with(&mut list, host);
     let results: Vec<String> = list.results.iter().map(line).collect();
     called.map_err(|error| {
         let results: String = results.iter().map(|line| format!("{line}\n")).collect();

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use krm_catalog::interpreter::{InProcess, Interpreter};
+use krm_catalog::{BuiltinRelease, Host};
 use krm_core::PackagePath;
 use krm_run::{INTERPRETER_ARGUMENT, Interrupt, Limits, ProcessInterpreter};
 use krm_sdk::{Item, Resource, ResourceList};
@@ -23,7 +24,8 @@ fn outcome(
     mut list: ResourceList,
     interpreter: &dyn Interpreter,
 ) -> (Vec<String>, String) {
-    let called = krm_catalog::find(name).unwrap().call_with(&mut list, interpreter);
+    let called = BuiltinRelease::from(krm_catalog::find(name).unwrap())
+        .call_with(&mut list, Host { interpreter, ..Host::default() });
     let texts = list.items.iter().map(|item| item.text().to_owned()).collect();
     (texts, format!("{called:#?}\n{:#?}\n{:#?}", list.results, list.log))
 }

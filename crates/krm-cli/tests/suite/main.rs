@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod charts;
 mod completion_and_man;
 mod containers;
 mod corpora;

@@ -23,6 +23,11 @@ impl Mount {
         self.source.display()
     }
 
+    /// The directory of a bind mount.
+    pub(crate) fn source_path(&self) -> &Path {
+        &self.source
+    }
+
     /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative source is resolved
     /// from the working directory.
     ///

@@ -85,6 +85,9 @@ impl Renderer {
         };
         let mut run = step.run(&mut items, &self.interrupt);
         run.record.package = package.to_owned();
+        for change in &mut run.documents {
+            change.path = change.path.in_directory(package);
+        }
         run.errors = run.errors.into_iter().map(|it| from_root(it, package, &items)).collect();
         run
     }

@@ -6,7 +6,7 @@ mod constraint;
 pub use configuration::Configuration;
 pub use constraint::{Constraint, InvalidConstraint};
 
-use krm_catalog::{BUILTINS, Builtin, BuiltinRelease, TagMatch};
+use krm_catalog::{BUILTINS, Builtin, BuiltinRelease, Release, TagMatch};
 use krm_core::diagnostics::closest_name;
 use krm_core::model::ImageName;
 use krm_core::{Diagnostic, Severity};
@@ -170,7 +170,7 @@ impl Resolution {
             return Ok(Resolved::Container(self.tagged(image, tag)));
         };
         let (image, constraint) = (image.to_owned(), constraint.to_owned());
-        let hint = match found.filter(|it| !it.releases.is_empty()) {
+        let hint = match found.filter(|it| !it.tags().is_empty()) {
             Some(builtin) => builtin_tags(builtin),
             None => "use a tag instead of a constraint to run a container".to_owned(),
         };
@@ -216,8 +216,7 @@ pub(crate) fn builtin_of(image: &str) -> Option<&'static Builtin> {
 /// A hint to the tags for which a function is built in: the newest ones, and how to see all.
 pub(crate) fn builtin_tags(builtin: &Builtin) -> String {
     const SHOWN: usize = 3;
-    let mut tags: Vec<String> =
-        builtin.releases.iter().rev().map(|it| it.version.to_string()).collect();
+    let mut tags: Vec<String> = releases(builtin).rev().map(|it| it.version.to_string()).collect();
     let more = if tags.len() > SHOWN { ", …" } else { "" };
     tags.truncate(SHOWN);
     format!(
@@ -227,8 +226,13 @@ pub(crate) fn builtin_tags(builtin: &Builtin) -> String {
     )
 }
 
+/// The releases of a function that a version names.
+fn releases(builtin: &Builtin) -> impl DoubleEndedIterator<Item = &'static Release> {
+    builtin.releases.iter().filter(|it| it.has_version())
+}
+
 /// The error or warning that a tag names no known release.
-pub(crate) fn unknown_tag(severity: Severity, builtin: &BuiltinRelease) -> Diagnostic {
+pub fn unknown_tag(severity: Severity, builtin: &BuiltinRelease) -> Diagnostic {
     let (name, release) = (builtin.function.name, builtin.version.to_string());
     Diagnostic::new(severity, ResolutionKind::UnknownTag { name, release })
         .hint(builtin_tags(builtin.function))
@@ -260,14 +264,14 @@ fn release_of(
 /// The newest release of a built-in function that satisfies a constraint; none if the tag names a release itself.
 fn newest(builtin: &Builtin, tag: &str) -> Option<String> {
     let constraint = tag.parse::<Constraint>().ok().filter(|_| builtin.release(tag).is_none())?;
-    let mut tags = builtin.releases.iter().map(|it| it.version.to_string());
+    let mut tags = releases(builtin).map(|it| it.version.to_string());
     tags.rfind(|tag| constraint.allows(tag))
 }
 
 fn not_built_in(found: Option<&Builtin>, image: &str, tag: Option<&str>) -> Diagnostic {
     let function = tag.map_or_else(|| image.to_owned(), |tag| format!("{image}:{tag}"));
     let hint = match found {
-        Some(builtin) if !builtin.releases.is_empty() => builtin_tags(builtin),
+        Some(builtin) if !builtin.tags().is_empty() => builtin_tags(builtin),
         _ => "run `krm fn list` for the built-in functions".to_owned(),
     };
     Diagnostic::error(ResolutionKind::NotBuiltIn { function }).hint(hint)

@@ -23,7 +23,7 @@ use crate::{FunctionRun, Interrupt, Limits, RunKind, Tail};
 const STACK: usize = 8 * 1024 * 1024;
 
 /// How a function ended, and the list as it left it.
-pub(super) type CallOutput = (thread::Result<Result<(), Error>>, ResourceList);
+pub(crate) type CallOutput = (thread::Result<Result<(), Error>>, ResourceList);
 
 /// Runs the function on the items in `input`; `sent` are the same items as they were before. Everything but the items is stored in
 /// `run`.

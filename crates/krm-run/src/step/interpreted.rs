@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use krm_catalog::interpreter::Interpreter;
-use krm_catalog::{BuiltinRelease, Run};
+use krm_catalog::{BuiltinRelease, Host, Run};
 use krm_sdk::{Error, ResourceList};
 
 use super::in_process::CallOutput;
@@ -90,7 +90,9 @@ impl Interpreted {
 
     fn run(&self, list: &mut ResourceList, interpreter: &dyn Interpreter) -> Result<(), Error> {
         match &self.function {
-            Interpretation::Builtin(builtin) => builtin.call_with(list, interpreter),
+            Interpretation::Builtin(builtin) => {
+                builtin.call_with(list, Host { interpreter, ..Host::default() })
+            }
             Interpretation::Script { name, text } => {
                 krm_catalog::starlark::run_file_with(name, text, list, interpreter)
             }

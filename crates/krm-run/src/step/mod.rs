@@ -16,11 +16,12 @@ mod in_process;
 mod interpreted;
 mod reorder;
 
+pub(crate) use in_process::CallOutput;
 pub use interpreted::Interpreted;
 
 use std::sync::Arc;
 
-use krm_catalog::BuiltinRelease;
+use krm_catalog::{BuiltinRelease, Host};
 use krm_core::files::Placement;
 use krm_core::functions::kptfile::{DeclarationSite, Role};
 use krm_core::functions::resource_list::{Item, Version};
@@ -29,7 +30,10 @@ use krm_core::{Diagnostic, Severity, kubernetes_reader};
 use krm_sdk::ResourceList;
 
 use crate::kinds::RunKind;
-use crate::{Function, FunctionRun, GrantedSchemas, Interrupt, Limits, RunStatus, resolution};
+use crate::{
+    DocumentChange, Function, FunctionRun, GrantedCharts, GrantedDocuments, GrantedSchemas,
+    Interrupt, Limits, RunStatus, resolution,
+};
 
 /// What runs a function.
 pub enum Runner {
@@ -37,6 +41,10 @@ pub enum Runner {
     Builtin(BuiltinRelease),
     /// A built-in validator and the schemas that it may read.
     Validator(BuiltinRelease, Arc<GrantedSchemas>),
+    /// A built-in function that renders charts.
+    Charts(BuiltinRelease, GrantedCharts),
+    /// A built-in function that writes documents.
+    Documents(BuiltinRelease, GrantedDocuments),
     /// A script or a built-in function that needs an interpreter, which works on the items themselves.
     Interpreted(Interpreted),
     /// A process, container or module, which reads and writes a ResourceList.
@@ -55,7 +63,10 @@ impl std::fmt::Debug for Runner {
 impl Runner {
     fn name(&self) -> &str {
         match self {
-            Self::Builtin(builtin) | Self::Validator(builtin, _) => builtin.function.name,
+            Self::Builtin(builtin)
+            | Self::Validator(builtin, _)
+            | Self::Charts(builtin, _)
+            | Self::Documents(builtin, _) => builtin.function.name,
             Self::Interpreted(function) => function.name(),
             Self::External(function) => function.name(),
         }
@@ -64,7 +75,10 @@ impl Runner {
     /// The built-in function, if it is one.
     fn builtin(&self) -> Option<&BuiltinRelease> {
         match self {
-            Self::Builtin(builtin) | Self::Validator(builtin, _) => Some(builtin),
+            Self::Builtin(builtin)
+            | Self::Validator(builtin, _)
+            | Self::Charts(builtin, _)
+            | Self::Documents(builtin, _) => Some(builtin),
             Self::Interpreted(function) => function.builtin_release(),
             Self::External(_) => None,
         }
@@ -134,7 +148,10 @@ impl Step {
     /// Starts what can be started before the items are known; see [`Function::start_ahead`].
     pub fn start_ahead(&self) {
         match &self.runner {
-            Runner::Builtin(_) | Runner::Validator(..) => {}
+            Runner::Builtin(_)
+            | Runner::Validator(..)
+            | Runner::Charts(..)
+            | Runner::Documents(..) => {}
             Runner::Interpreted(function) => function.start_ahead(&self.limits),
             Runner::External(function) => function.start_ahead(&self.limits),
         }
@@ -176,11 +193,29 @@ impl Step {
                 let builtin = *builtin;
                 let call = |list| {
                     let schemas = Arc::clone(schemas);
-                    let call =
-                        move |list: &mut ResourceList| builtin.call_with_schemas(list, &*schemas);
+                    let call = move |list: &mut ResourceList| {
+                        builtin.call_with(list, Host { schemas: &*schemas, ..Host::default() })
+                    };
                     in_process::on_thread(call, list, &self.limits, interrupt)
                 };
                 in_process::run(self, call, input, &sent, &mut run)
+            }
+            Runner::Charts(builtin, charts) => {
+                let call = |list| Ok(charts.call(*builtin, list, &self.limits, interrupt));
+                in_process::run(self, call, input, &sent, &mut run)
+            }
+            Runner::Documents(builtin, documents) => {
+                let builtin = *builtin;
+                let call = |list| {
+                    let documents = documents.clone();
+                    let call = move |list: &mut ResourceList| {
+                        builtin.call_with(list, Host { documents: &documents, ..Host::default() })
+                    };
+                    in_process::on_thread(call, list, &self.limits, interrupt)
+                };
+                let returned = in_process::run(self, call, input, &sent, &mut run);
+                run.documents = self.documents(documents.take_changes());
+                returned
             }
             Runner::Interpreted(function) => {
                 let call = |list| Ok(function.call(list, &self.limits, interrupt));
@@ -195,6 +230,14 @@ impl Step {
             run.output = Some(self.place(returned, items, &selected, &sent, &mut run));
         }
         run
+    }
+
+    /// Changed documents with paths relative to the root package. A validator changes nothing.
+    fn documents(&self, changes: Vec<DocumentChange>) -> Vec<DocumentChange> {
+        let changes = changes.into_iter().filter(|_| self.role != Some(Role::Validator));
+        let in_root =
+            |it: DocumentChange| DocumentChange { path: it.path.in_directory(&self.package), ..it };
+        changes.map(in_root).collect()
     }
 
     /// The selected items, to be given to the function. A validator does not replace them, so it shares them.

@@ -29,10 +29,18 @@ pub(crate) struct Args {
     /// Name of the function, or an image of the catalog; a tag selects the release
     #[arg(value_name = "NAME")]
     name: String,
+
+    /// Refuse a tag that is not a known release of the function, instead of a warning
+    #[arg(long)]
+    strict_tags: bool,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
-    let builtin = release(&args.name)?;
+    let builtin = release(args)?;
+    if builtin.is_assumed {
+        console
+            .report(&krm_run::unknown_tag(Severity::Warning, &builtin).context(args.name.clone()));
+    }
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     let (stream, mut list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
     stream.check_documents().map_err(stdin_failure)?;
@@ -56,10 +64,11 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
 }
 
 /// The built-in function as the release that the tag names.
-fn release(name: &str) -> Result<BuiltinRelease, Failure> {
+fn release(args: &Args) -> Result<BuiltinRelease, Failure> {
+    let name = args.name.as_str();
     let builtin = doc::find(name)?;
     let has_tag = ImageName::parse(name).is_ok_and(|it| it.tag.is_some() || it.digest.is_some());
-    let resolution = Resolution { strict_tags: true, ..Resolution::default() };
+    let resolution = Resolution { strict_tags: args.strict_tags, ..Resolution::default() };
     match resolution.resolve(name, None) {
         _ if !has_tag => Ok(builtin.into()),
         Ok(Resolved::Builtin(release)) => Ok(release),

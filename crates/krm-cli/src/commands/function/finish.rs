@@ -6,8 +6,8 @@ use std::path::Path;
 use krm_core::files::{Deletions, assemble_with};
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
-use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
-use krm_run::{FunctionRun, PipelineRun};
+use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
+use krm_run::{DocumentChange, FunctionRun, PipelineRun};
 
 use super::kinds::FnCommandKind;
 use super::output::Output;
@@ -170,7 +170,7 @@ pub(super) fn write(
             output.write(&package, &results, console)
         }
         None => {
-            let plan = plan(&session, contents)?;
+            let plan = plan(&session, contents, pipeline)?;
             session.finish(plan, console)
         }
     }
@@ -205,11 +205,27 @@ pub(super) fn with_contents(
     Ok(Package::new(files))
 }
 
-fn plan(session: &EditSession<'_>, contents: FileContents) -> Result<Plan, Failure> {
+fn plan(
+    session: &EditSession<'_>,
+    contents: FileContents,
+    pipeline: &PipelineRun,
+) -> Result<Plan, Failure> {
+    let refused = |error| Failure::Diagnostics(Exit::Function, vec![error]);
     let mut plan = Plan::default();
+    let runs = pipeline.runs.iter().filter(|_| !pipeline.is_stopped);
+    // Of several changes of one document the last counts: each is made from the text that was read.
+    let documents: BTreeMap<&PackagePath, &DocumentChange> =
+        runs.flat_map(|run| &run.documents).map(|it| (&it.path, it)).collect();
+    for change in documents.into_values() {
+        let display_path = session.loaded.display_path(change.path.as_str());
+        let old = Some(change.old.clone());
+        let original = OriginalFile::new(change.path.clone(), display_path, old);
+        let original = session.loaded.original(original);
+        plan.set(original, Some(change.new.clone())).map_err(refused)?;
+    }
     for (path, new) in contents {
         let planned = plan.set(session.loaded.original_at(&path), new);
-        planned.map_err(|error| Failure::Diagnostics(Exit::Function, vec![error]))?;
+        planned.map_err(refused)?;
     }
     Ok(plan)
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use krm_catalog::{BuiltinRelease, Run};
+use krm_catalog::{BuiltinRelease, Host, Run};
 use krm_run::{Limits, ProcessInterpreter};
 use krm_sdk::{Error, ResourceList};
 
@@ -28,7 +28,7 @@ pub(super) fn call(builtin: BuiltinRelease, list: &mut ResourceList) -> Result<(
         (Run::Interpreted(_), Some(program)) => {
             let interrupt = interrupt::on_signals();
             let interpreter = ProcessInterpreter::new(&program, Limits::default(), interrupt);
-            builtin.call_with(list, &interpreter)
+            builtin.call_with(list, Host { interpreter: &interpreter, ..Host::default() })
         }
         _ => builtin.call(list),
     }

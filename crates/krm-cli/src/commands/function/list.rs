@@ -101,6 +101,9 @@ fn release_records(builtin: &'static Builtin) -> impl Iterator<Item = Record<'st
 
 /// The tags of a release: its own, and that of its minor version if it is the newest of it.
 fn tags(builtin: &Builtin, release: &Release) -> Vec<String> {
+    if !release.has_version() {
+        return ["latest", "unstable"].map(str::to_owned).to_vec();
+    }
     let minor = release.version.minor_tag();
     let is_newest = builtin.release(&minor) == Some(TagMatch::Known(release.version));
     let minor = is_newest.then_some(minor);
