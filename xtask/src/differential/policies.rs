@@ -269,9 +269,14 @@ fn check(krm: &Path, case: &Case, engine: Engine) -> TaskResult<Option<String>> 
     if let Some(failure) = results.iter().find(is_failure) {
         return Ok(Some(text(failure, "message").unwrap_or_default().to_owned()));
     }
-    let messages: Vec<&str> =
-        results.iter().filter(is_of_object).filter_map(|it| text(it, "message")).collect();
+    let messages = results.iter().filter(is_of_object).filter_map(|it| text(it, "message"));
+    let messages: Vec<&str> = messages.map(without_constraint).collect();
     Ok(case.assertions.iter().find_map(|it| it.difference(&messages)))
+}
+
+/// The message of a policy, to which the function appends the name of the constraint. An assertion is about the message alone.
+fn without_constraint(message: &str) -> &str {
+    message.rsplit_once("\nviolatedConstraint: ").map_or(message, |(message, _)| message)
 }
 
 impl Assertion {
@@ -349,6 +354,12 @@ mod tests {
         assert!(holds("{violations: 1, message: ^b}", &["ab", "b"]));
         assert!(!holds("violations: 1", &["a", "b"]));
         assert!(holds("message: a", &["a"]) && !holds("message: b", &["a"]));
+    }
+
+    #[test]
+    fn name_of_the_constraint_is_not_part_of_a_message() {
+        assert_eq!(without_constraint("a\nb\nviolatedConstraint: c"), "a\nb");
+        assert_eq!(without_constraint("a"), "a");
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! One comparison: a generated ResourceList for a function.
 
-use super::configs::Function;
+use super::catalog::Function;
 use super::{layout, resources};
 use crate::corpus::random::Random;
 
@@ -39,7 +39,7 @@ pub(super) fn indented(out: &mut String, text: &str) {
 mod tests {
     use krm_yaml::{File, Path};
 
-    use super::super::configs::FUNCTIONS;
+    use super::super::catalog::FUNCTIONS;
     use super::*;
 
     #[test]

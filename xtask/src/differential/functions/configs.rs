@@ -1,164 +1,7 @@
 //! The functionConfigs of the compared functions: valid ones of every form, and invalid ones now and then.
 
-use super::layout::Layout;
 use super::resources::{NAMES, NAMESPACES, index};
 use crate::corpus::random::Random;
-
-/// A built-in function that also exists as a Go program in the catalog.
-pub(super) struct Function {
-    pub(super) name: &'static str,
-    /// The functionConfig; empty for none.
-    pub(super) config: fn(&mut Random) -> String,
-    /// How the resources are written.
-    pub(super) layout: Layout,
-    /// Documents that every package has in addition.
-    pub(super) extra: fn(&mut Random) -> Vec<String>,
-    /// Whether references to setters in comments are compared, too.
-    pub(super) compares_comments: bool,
-    /// Whether it fails because of the resources, so that the results of failures are compared.
-    pub(super) is_validator: bool,
-}
-
-const PLAIN: Layout = Layout { setters: 2, flow: 12 };
-const SETTERS: Layout = Layout { setters: 45, flow: 12 };
-
-const fn function(name: &'static str, config: fn(&mut Random) -> String) -> Function {
-    Function {
-        name,
-        config,
-        layout: PLAIN,
-        extra: no_extra,
-        compares_comments: false,
-        is_validator: false,
-    }
-}
-
-pub(super) const FUNCTIONS: &[Function] = &[
-    Function { extra: mutated, ..function("annotate-apply-time-mutations", none) },
-    function("apply-replacements", apply_replacements),
-    Function { layout: SETTERS, ..function("apply-setters", apply_setters) },
-    Function { compares_comments: true, ..function("create-setters", create_setters) },
-    function("delete-annotations", delete_annotations),
-    function("ensure-name-substring", ensure_name_substring),
-    function("format", none),
-    Function { extra: policy, is_validator: true, ..function("gatekeeper", none) },
-    Function { layout: SETTERS, ..function("list-setters", none) },
-    function("remove-local-config-resources", none),
-    Function { compares_comments: true, ..function("search-replace", search_replace) },
-    function("set-annotations", set_annotations),
-    function("set-enforcement-action", set_enforcement_action),
-    function("set-image", set_image),
-    function("set-labels", set_labels),
-    function("set-namespace", set_namespace),
-    function("starlark", starlark),
-    function("upsert-resource", upsert_resource),
-];
-
-/// A template for the generated constraints.
-const TEMPLATE: &str = "\
-apiVersion: templates.gatekeeper.sh/v1beta1
-kind: ConstraintTemplate
-metadata:
-  name: bannedkeys
-spec:
-  crd:
-    spec:
-      names:
-        kind: BannedKeys
-  targets:
-  - target: admission.k8s.gatekeeper.sh
-    rego: |
-      package bannedkeys
-      violation[{\"msg\": msg}] {
-        input.review.object.data.private_key
-        msg := sprintf(\"%v has a private key\", [input.review.object.metadata.name])
-      }
-";
-
-fn no_extra(_: &mut Random) -> Vec<String> {
-    Vec::new()
-}
-
-/// A policy, and a constraint with any of the criteria.
-fn policy(random: &mut Random) -> Vec<String> {
-    let mut constraint =
-        "apiVersion: constraints.gatekeeper.sh/v1beta1\nkind: BannedKeys\nmetadata: {name: banned}\nspec:\n".to_owned();
-    if random.chance(40) {
-        constraint.push_str(&format!(
-            "  enforcementAction: {}\n",
-            one(random, &["warn", "dryrun", "deny"])
-        ));
-    }
-    let criteria = [
-        "kinds: [{apiGroups: [''], kinds: [ConfigMap]}]",
-        "kinds: [{apiGroups: ['*'], kinds: ['*']}]",
-        "namespaces: [shop]",
-        "excludedNamespaces: [dev]",
-        "namespaces: ['sh*']",
-        "scope: Namespaced",
-        "labelSelector: {matchLabels: {app: web}}",
-        "labelSelector: {matchExpressions: [{key: app, operator: Exists}]}",
-        "namespaceSelector: {matchLabels: {app: web}}",
-        "namespaceSelector: {matchExpressions: [{key: app, operator: DoesNotExist}]}",
-        "name: web*",
-    ];
-    let mut chosen: Vec<&str> = criteria.into_iter().filter(|_| random.chance(12)).collect();
-    // A mapping has each key once.
-    chosen.dedup_by_key(|it| it.split(':').next());
-    constraint.push_str(&format!("  match: {{{}}}\n", chosen.join(", ")));
-    let mut texts = vec![TEMPLATE.to_owned(), constraint];
-    for namespace in NAMESPACES {
-        let key = if random.chance(70) { "private_key" } else { "other" };
-        texts.push(format!(
-            "apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: web-{namespace}, namespace: {namespace}, labels: {{app: {}}}}}\ndata: {{{key}: x}}\n",
-            one(random, &NAMES)
-        ));
-        if random.chance(60) {
-            texts.push(format!("apiVersion: v1\nkind: Namespace\nmetadata: {{name: {namespace}, labels: {{app: {}}}}}\n", one(random, &NAMES)));
-        }
-    }
-    texts
-}
-
-/// Fields with apply-time-mutation comments, and a mutation as a resource.
-fn mutated(random: &mut Random) -> Vec<String> {
-    let source = one(
-        random,
-        &[
-            "/namespaces/shop/ConfigMap/db",
-            "/v1/namespaces/shop/ConfigMap/db",
-            "apps/namespaces/dev/Deployment/web",
-            "/Namespace/shop",
-        ],
-    );
-    let path = one(random, &["$.data.stage", "$.spec.replicas", "$.status.phase"]);
-    let (before, after) = (one(random, &["", "x-"]), one(random, &["", "-y"]));
-    let mut text = format!(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: target\n  namespace: shop\n  annotations: {{{}}}\ndata:\n  stage: dev # apply-time-mutation: {before}${{{source}:{path}}}{after}\n",
-        placement("target")
-    );
-    if random.chance(40) {
-        text.push_str(&format!(
-            "  other: \"\" # apply-time-mutation: ${{{source}:$.metadata.uid}}\n"
-        ));
-    }
-    let mut texts = vec![text];
-    if random.chance(40) {
-        texts.push(format!(
-            "apiVersion: fn.kpt.dev/v1alpha1\nkind: ApplyTimeMutation\nmetadata:\n  name: mutation\n  annotations: {{config.kubernetes.io/local-config: \"true\", {}}}\nspec:\n  targetRef: {{kind: ConfigMap, name: target, namespace: shop}}\n  substitutions:\n  - sourceRef: {{kind: ConfigMap, name: db, namespace: shop}}\n    sourcePath: $.data.stage\n    targetPath: $.data.copy\n",
-            placement("mutation")
-        ));
-    }
-    texts
-}
-
-/// The annotations of the orchestrator for a file.
-fn placement(name: &str) -> String {
-    let entries = ["", "internal."].map(|prefix| {
-        format!("{prefix}config.kubernetes.io/path: {name}.yaml, {prefix}config.kubernetes.io/index: '0'")
-    });
-    entries.join(", ")
-}
 
 fn head(version: &str, kind: &str) -> String {
     format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: config\n")
@@ -203,15 +46,15 @@ fn some<'a>(random: &mut Random, percent: u64, all: &[(&'a str, &str)]) -> Vec<(
     chosen
 }
 
-fn one<'a>(random: &mut Random, all: &[&'a str]) -> &'a str {
+pub(super) fn one<'a>(random: &mut Random, all: &[&'a str]) -> &'a str {
     all[index(random, all.len())]
 }
 
-fn none(_: &mut Random) -> String {
+pub(super) fn none(_: &mut Random) -> String {
     String::new()
 }
 
-fn set_namespace(random: &mut Random) -> String {
+pub(super) fn set_namespace(random: &mut Random) -> String {
     let new = one(random, &["shop", "new", "prod"]);
     let matcher = random.chance(35).then(|| one(random, &NAMESPACES).to_owned());
     let mut entries = vec![("namespace", new.to_owned())];
@@ -241,7 +84,7 @@ fn set_namespace(random: &mut Random) -> String {
 const LABELS: [(&str, &str); 4] =
     [("app", "shop"), ("tier", "1"), ("env", "true"), ("example.com/team", "web")];
 
-fn set_labels(random: &mut Random) -> String {
+pub(super) fn set_labels(random: &mut Random) -> String {
     let labels = some(random, 50, &LABELS);
     match random.chance(65) {
         true => config_map(&labels),
@@ -249,7 +92,7 @@ fn set_labels(random: &mut Random) -> String {
     }
 }
 
-fn set_annotations(random: &mut Random) -> String {
+pub(super) fn set_annotations(random: &mut Random) -> String {
     let annotations = some(random, 50, &LABELS);
     if random.chance(60) {
         return config_map(&annotations);
@@ -269,7 +112,7 @@ fn set_annotations(random: &mut Random) -> String {
     custom("SetAnnotations", &rest)
 }
 
-fn delete_annotations(random: &mut Random) -> String {
+pub(super) fn delete_annotations(random: &mut Random) -> String {
     let keys = one(
         random,
         &[
@@ -282,7 +125,7 @@ fn delete_annotations(random: &mut Random) -> String {
     with_data(random, &[("annotationKeys", keys.to_owned())])
 }
 
-fn set_image(random: &mut Random) -> String {
+pub(super) fn set_image(random: &mut Random) -> String {
     let name = one(
         random,
         &[
@@ -316,7 +159,7 @@ fn set_image(random: &mut Random) -> String {
     custom("SetImage", &rest)
 }
 
-fn ensure_name_substring(random: &mut Random) -> String {
+pub(super) fn ensure_name_substring(random: &mut Random) -> String {
     match random.between(0, 4) {
         0 | 1 => config_map(&[("prepend", one(random, &["dev-", "my-"]).to_owned())]),
         2 => config_map(&[("append", one(random, &["-dev", "-2"]).to_owned())]),
@@ -343,7 +186,7 @@ fn with_data(random: &mut Random, entries: &[(&str, String)]) -> String {
     if random.chance(15) { text.replace("\"3\"", "3").replace("\"8080\"", "8080") } else { text }
 }
 
-fn apply_setters(random: &mut Random) -> String {
+pub(super) fn apply_setters(random: &mut Random) -> String {
     let mut entries = some(
         random,
         45,
@@ -367,7 +210,7 @@ fn apply_setters(random: &mut Random) -> String {
     with_data(random, &entries)
 }
 
-fn create_setters(random: &mut Random) -> String {
+pub(super) fn create_setters(random: &mut Random) -> String {
     let mut entries = some(
         random,
         45,
@@ -390,7 +233,7 @@ fn create_setters(random: &mut Random) -> String {
     with_data(random, &entries)
 }
 
-fn search_replace(random: &mut Random) -> String {
+pub(super) fn search_replace(random: &mut Random) -> String {
     let mut entries = match random.between(0, 2) {
         0 => {
             vec![("by-value", one(random, &["web", "dev", "8080", "3", "nginx:1.16.1"]).to_owned())]
@@ -438,12 +281,12 @@ fn search_replace(random: &mut Random) -> String {
     with_data(random, &entries)
 }
 
-fn set_enforcement_action(random: &mut Random) -> String {
+pub(super) fn set_enforcement_action(random: &mut Random) -> String {
     let action = one(random, &["deny", "warn", "dryrun", "other"]).to_owned();
     with_data(random, &[("enforcementAction", action)])
 }
 
-fn upsert_resource(random: &mut Random) -> String {
+pub(super) fn upsert_resource(random: &mut Random) -> String {
     let resource = |random: &mut Random| {
         let kind = one(random, &["Service", "ConfigMap", "ServiceAccount"]);
         let mut text =
@@ -475,7 +318,7 @@ fn upsert_resource(random: &mut Random) -> String {
     list
 }
 
-fn apply_replacements(random: &mut Random) -> String {
+pub(super) fn apply_replacements(random: &mut Random) -> String {
     let mut rest = "replacements:\n".to_owned();
     for _ in 0..random.between(1, 2) {
         let kind = one(random, &["ConfigMap", "Deployment", "Service", "Widget"]);
@@ -530,7 +373,7 @@ fn apply_replacements(random: &mut Random) -> String {
     custom("ApplyReplacements", &rest)
 }
 
-fn starlark(random: &mut Random) -> String {
+pub(super) fn starlark(random: &mut Random) -> String {
     let sources = [
         "for it in ctx.resource_list['items']:\n  it['metadata']['namespace'] = 'new'\n",
         "def add(it):\n  it['metadata'].setdefault('labels', {})['n'] = str(len(it['kind']))\nfor it in ctx.resource_list['items']:\n  add(it)\n",
@@ -544,5 +387,32 @@ fn starlark(random: &mut Random) -> String {
                 .replace("x:\n  source: |\n", "source: |\n")
         }
         false => config_map(&[("source", one(random, &sources).to_owned())]),
+    }
+}
+
+pub(super) fn set_name_prefix(random: &mut Random) -> String {
+    let old = one(random, &["web", "my", "dev", "packagename"]);
+    let new = one(random, &["shop", "packagename-2", "w"]);
+    match random.between(0, 9) {
+        0 | 1 => String::new(),
+        2 => custom("SetNamePrefix", "prefix: shop\n"),
+        _ => config_map(&some(random, 60, &[("prefix", new), ("oldPrefix", old)])),
+    }
+}
+
+/// The resource whose name the placeholder gets.
+pub(super) fn bind(random: &mut Random) -> String {
+    let (version, kind) = super::config_connector::BOUND[index(random, 4)];
+    let mut text = format!("apiVersion: {version}\nkind: {kind}\nmetadata:\n  name: bound\n");
+    if random.chance(50) {
+        text.push_str(&format!("  namespace: {}\n", one(random, &["shop", "other"])));
+    }
+    text
+}
+
+pub(super) fn set_project_id(random: &mut Random) -> String {
+    match random.chance(95) {
+        true => with_data(random, &[("project-id", "shop-1234".to_owned())]),
+        false => config_map(&[("project", "shop".to_owned())]),
     }
 }

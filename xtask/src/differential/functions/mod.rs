@@ -3,9 +3,13 @@
 //! A difference is documented on the page of the function, with an id, or it is a fault and fails the run.
 
 mod cases;
+mod catalog;
+mod config_connector;
 mod configs;
 mod documented;
+mod extras;
 mod layout;
+mod old_packages;
 mod outcome;
 mod resources;
 
@@ -14,10 +18,10 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use configs::{FUNCTIONS, Function};
+use catalog::{FUNCTIONS, Function, NOT_COMPARED};
 use documented::Case;
 pub(crate) use documented::ids as documented_ids;
-use krm_yaml::File;
+use krm_yaml::{File, NodeRef};
 use outcome::{Outcome, differences, node_of};
 
 use crate::{TaskResult, shell};
@@ -26,7 +30,8 @@ use crate::{TaskResult, shell};
 pub(super) struct Options {
     /// The programs of the catalog, named like the functions.
     directory: PathBuf,
-    only: String,
+    /// The names of the functions; empty for all.
+    only: Vec<String>,
     count: usize,
     /// Print this case with both outputs.
     show: Option<usize>,
@@ -35,18 +40,14 @@ pub(super) struct Options {
 
 impl Options {
     pub(super) fn parse(args: &mut lexopt::Parser) -> TaskResult<Self> {
-        let mut options = Self {
-            directory: PathBuf::new(),
-            only: String::new(),
-            count: 300,
-            show: None,
-            krm: None,
-        };
+        let mut options =
+            Self { directory: PathBuf::new(), only: Vec::new(), count: 300, show: None, krm: None };
         while let Some(arg) = args.next()? {
             match arg {
                 lexopt::Arg::Value(directory) => options.directory = directory.into(),
                 lexopt::Arg::Long("only") => {
-                    options.only = args.value()?.to_string_lossy().into_owned();
+                    let names = args.value()?.to_string_lossy().into_owned();
+                    options.only = names.split(',').map(str::to_owned).collect();
                 }
                 lexopt::Arg::Long("count") => {
                     options.count = args.value()?.to_string_lossy().parse()?;
@@ -77,11 +78,14 @@ pub(super) fn run(options: &Options) -> TaskResult {
             shell::target().join("debug/krm")
         }
     };
-    let (mut faults, mut compared) = (0, 0);
-    for function in FUNCTIONS.iter().filter(|it| it.name.contains(&options.only)) {
+    let (mut faults, mut compared, mut missing) = (0, 0, 0);
+    let is_selected =
+        |it: &&Function| options.only.is_empty() || options.only.iter().any(|only| only == it.name);
+    for function in FUNCTIONS.iter().filter(is_selected) {
         let original = options.directory.join(function.name);
         if !original.is_file() {
             println!("{}: no program in {}", function.name, options.directory.display());
+            missing += 1;
             continue;
         }
         compared += 1;
@@ -90,6 +94,12 @@ pub(super) fn run(options: &Options) -> TaskResult {
             None => faults += compare(function, options.count, &krm, &original)?,
         }
     }
+    if options.only.is_empty() {
+        for (name, reason) in NOT_COMPARED {
+            println!("{name}: not compared: {reason}");
+        }
+    }
+    println!("{compared} functions compared, {missing} without a program");
     match (compared, faults) {
         (0, _) => Err("no program was found".into()),
         (_, 0) => Ok(()),
@@ -175,15 +185,30 @@ fn case(function: &Function, number: usize, krm: &Path, original: &Path) -> Task
     let file = File::parse(list.clone())?;
     let root = file.document(0).and_then(|it| it.root()).ok_or("the generated case is empty")?;
     let input = node_of(root);
-    let comments = Outcome::read(true, &list).map(|it| it.comments).unwrap_or_default();
+    let read = Outcome::read(true, &list, &[]).ok_or("the generated case is invalid")?;
+    let (comments, files) = (read.comments, read.files);
+    let mut scalars = BTreeMap::new();
+    if let Some(items) = root.as_mapping().and_then(|it| it.get("items")) {
+        collect_scalars(items, &mut scalars);
+    }
     let outcome = |mut command: Command| -> TaskResult<Outcome> {
         let (succeeded, stdout, _) = call_function(&mut command, &list)?;
-        Ok(Outcome::read(succeeded, &stdout).unwrap_or_else(Outcome::failure))
+        Ok(Outcome::read(succeeded, &stdout, &files).unwrap_or_else(Outcome::failure))
     };
-    let ours = outcome(call(krm, function))?;
-    let theirs = outcome(shell::program(original))?;
-    let config = list.split_once("\nfunctionConfig:\n").map_or("", |(_, config)| config).to_owned();
-    Ok(Case { input, config, comments, ours, theirs })
+    let mut ours = outcome(call(krm, function))?;
+    let mut theirs = outcome(shell::program(original))?;
+    ours.align(&mut theirs);
+    Ok(Case { input, text: list, comments, scalars, ours, theirs })
+}
+
+fn collect_scalars(node: NodeRef<'_>, found: &mut BTreeMap<String, String>) {
+    match node.as_scalar() {
+        Some(scalar) => _ = found.insert(node.path().to_string(), scalar.value().into_owned()),
+        None => {
+            let values = node.children().filter(|it| it.value_of_key().is_none());
+            values.for_each(|it| collect_scalars(it, found));
+        }
+    }
 }
 
 /// Whether a function succeeded, its output, and what it wrote to stderr.

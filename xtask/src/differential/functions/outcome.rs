@@ -5,7 +5,7 @@ use std::fmt;
 
 use krm_yaml::{CommentPosition, File, NodeRef, ScalarType};
 
-use super::configs::Function;
+use super::catalog::Function;
 
 /// A value by meaning, as Kubernetes reads it.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,10 +23,21 @@ pub(super) struct Outcome {
     pub(super) failed: bool,
     /// The resources without the annotations of the orchestrator.
     pub(super) items: Vec<Node>,
-    /// The severity and the message of each result.
-    pub(super) results: Vec<(String, String)>,
+    /// The file of each resource, empty without one.
+    pub(super) files: Vec<String>,
+    pub(super) results: Vec<ResultText>,
     /// The references to setters, by the path of their field.
     pub(super) comments: BTreeMap<String, String>,
+}
+
+/// A result of a function.
+#[derive(Clone, Debug)]
+pub(super) struct ResultText {
+    /// The severity and the message.
+    pub(super) text: String,
+    is_error: bool,
+    /// The path of the field, which is not compared.
+    pub(super) field: String,
 }
 
 /// Annotations that tell the orchestrator where a resource belongs.
@@ -41,8 +52,8 @@ const PLACEMENT: [&str; 7] = [
 ];
 
 impl Outcome {
-    /// Reads the output of a function; none if it is not a ResourceList.
-    pub(super) fn read(exit_code_is_zero: bool, text: &str) -> Option<Self> {
+    /// Reads the output of a function whose input had resources in these files; none if it is not a ResourceList.
+    pub(super) fn read(exit_code_is_zero: bool, text: &str, inputs: &[String]) -> Option<Self> {
         let file = File::parse(text.to_owned()).ok()?;
         if file.errors().next().is_some() {
             return None;
@@ -65,31 +76,74 @@ impl Outcome {
         }
         let Node::Map(mut list) = node_of(root) else { return None };
         let items = match list.remove("items") {
-            // Compat: functions of Go's SDK return the resources in another order.
-            Some(Node::List(mut items)) => {
-                items.sort_by_cached_key(position);
-                items.into_iter().map(without_placement).collect()
-            }
+            Some(Node::List(items)) => items,
             _ => Vec::new(),
         };
+        let files = items.iter().map(|it| file_of(it, inputs)).collect();
+        let items = items.into_iter().map(without_placement).collect();
         let results = results(list.remove("results"));
-        let has_error = results.iter().any(|(severity, _)| severity == "error");
-        Some(Self { failed: !exit_code_is_zero || has_error, items, results, comments })
+        let has_error = results.iter().any(|it| it.is_error);
+        Some(Self { failed: !exit_code_is_zero || has_error, items, files, results, comments })
     }
 
     /// The outcome of a function that printed nothing.
     pub(super) fn failure() -> Self {
-        Self { failed: true, items: Vec::new(), results: Vec::new(), comments: BTreeMap::new() }
+        Self {
+            failed: true,
+            items: Vec::new(),
+            files: Vec::new(),
+            results: Vec::new(),
+            comments: BTreeMap::new(),
+        }
+    }
+
+    /// Puts the resources of both outcomes in the same order.
+    ///
+    /// Compat: functions of Go's SDK return the resources in another order, and some drop or change their files. What pairs them is the
+    /// first property that has the same values on both sides: file and kind, kind and name, or kind. Otherwise the order counts.
+    pub(super) fn align(&mut self, other: &mut Self) {
+        let properties: [fn(&Node, &str) -> [String; 3]; 3] = [
+            |item, file| [file.to_owned(), text_at(item, &["kind"]), String::new()],
+            |item, _| {
+                let [namespace, name] =
+                    ["namespace", "name"].map(|key| text_at(item, &["metadata", key]));
+                [text_at(item, &["apiVersion"]) + &text_at(item, &["kind"]), name, namespace]
+            },
+            |item, _| [text_at(item, &["kind"]), String::new(), String::new()],
+        ];
+        let values = |outcome: &Self, property: fn(&Node, &str) -> [String; 3]| {
+            let both = outcome.items.iter().zip(&outcome.files);
+            let mut values: Vec<_> = both.map(|(item, file)| property(item, file)).collect();
+            values.sort();
+            values
+        };
+        let same = properties.into_iter().find(|it| values(self, *it) == values(other, *it));
+        let Some(property) = same else { return };
+        for outcome in [self, other] {
+            let items = std::mem::take(&mut outcome.items);
+            let mut both: Vec<(Node, String)> =
+                items.into_iter().zip(std::mem::take(&mut outcome.files)).collect();
+            // New resources may have no file, and are told apart by name.
+            both.sort_by_cached_key(|(item, file)| {
+                (property(item, file), text_at(item, &["metadata", "name"]))
+            });
+            (outcome.items, outcome.files) = both.into_iter().unzip();
+        }
     }
 }
 
-/// Where a resource belongs: its file, or else its kind and name.
-fn position(item: &Node) -> [String; 3] {
-    let text = |keys: &[&str]| item.get(keys).and_then(Node::text).unwrap_or_default().to_owned();
-    let annotation = |key: &str| text(&["metadata", "annotations", key]);
-    let path = Some(annotation(PLACEMENT[3])).filter(|it| !it.is_empty());
-    let path = path.unwrap_or_else(|| annotation(PLACEMENT[0]));
-    [path, text(&["kind"]), text(&["metadata", "name"])]
+fn text_at(item: &Node, keys: &[&str]) -> String {
+    item.get(keys).and_then(Node::text).unwrap_or_default().to_owned()
+}
+
+/// The file of a resource.
+///
+/// Compat: older functions know only one of the two annotations. The orchestrator takes the one that the function changed.
+fn file_of(item: &Node, inputs: &[String]) -> String {
+    let annotation = |key: &str| text_at(item, &["metadata", "annotations", key]);
+    let (legacy, current) = (annotation(PLACEMENT[0]), annotation(PLACEMENT[3]));
+    let is_changed = !legacy.is_empty() && !inputs.contains(&legacy);
+    if current.is_empty() || is_changed { legacy } else { current }
 }
 
 fn path_of(node: NodeRef<'_>) -> String {
@@ -97,15 +151,24 @@ fn path_of(node: NodeRef<'_>) -> String {
 }
 
 /// Compat: older functions return one result with `items`, and results without a severity.
-fn results(node: Option<Node>) -> Vec<(String, String)> {
+fn results(node: Option<Node>) -> Vec<ResultText> {
     let list = match node {
         Some(Node::Map(mut map)) => map.remove("items"),
         other => other,
     };
     let Some(Node::List(list)) = list else { return Vec::new() };
     let result = |node: Node| {
-        let text = |key: &str| node.get(&[key]).and_then(Node::text).map(str::to_owned);
-        (text("severity").unwrap_or_else(|| "info".to_owned()), text("message").unwrap_or_default())
+        let text = |keys: &[&str]| node.get(keys).and_then(Node::text);
+        // Compat: the SDK for TypeScript calls a warning `warn`.
+        let severity = match text(&["severity"]) {
+            Some("warn") => "warning",
+            severity => severity.unwrap_or("info"),
+        };
+        ResultText {
+            text: format!("{severity}: {}", text(&["message"]).unwrap_or_default()),
+            is_error: severity == "error",
+            field: text(&["field", "path"]).unwrap_or_default().to_owned(),
+        }
     };
     list.into_iter().map(result).collect()
 }
@@ -192,7 +255,7 @@ impl fmt::Display for Node {
 #[derive(Clone, Debug)]
 pub(super) struct Difference {
     pub(super) part: Part,
-    /// The keys and indices in the resource; for a comment, its path as text.
+    /// The keys and indices in the resource; for a comment or a result, the path of the field as text.
     pub(super) path: Vec<String>,
     pub(super) ours: Option<Node>,
     pub(super) theirs: Option<Node>,
@@ -207,6 +270,8 @@ pub(super) enum Part {
     Count,
     /// A field of the resource at this position.
     Item(usize),
+    /// The file of the resource at this position.
+    File(usize),
     /// A comment with a reference to a setter.
     Comment,
     /// A result, compared only if everything else is equal.
@@ -225,16 +290,20 @@ impl Difference {
 
     /// The path with dots, without the indices of lists.
     pub(super) fn shape(&self) -> String {
+        if self.part == Part::Result {
+            return "result".to_owned();
+        }
         let parts = self.path.iter().map(|it| match it.parse::<usize>() {
             Ok(_) if self.part != Part::Comment => "[]",
             _ => it.as_str(),
         });
         let part = match self.part {
             Part::Item(_) => "item",
+            Part::File(_) => "file",
             Part::Failure => "failure of",
             Part::Count => "number of items",
             Part::Comment => "comment",
-            Part::Result => "result",
+            Part::Result => unreachable!("results have no path"),
         };
         format!("{part} {}", parts.collect::<Vec<_>>().join("."))
     }
@@ -267,6 +336,16 @@ pub(super) fn differences(
                 let (ours, theirs) = (a.cloned(), b.cloned());
                 found.push(Difference { part: Part::Item(at), path: path.to_vec(), ours, theirs });
             });
+            let (our_file, their_file) = (&ours.files[at], &theirs.files[at]);
+            if function.compares_files && our_file != their_file {
+                let node = |file: &String| Some(Node::Scalar("file", file.clone()));
+                found.push(Difference {
+                    part: Part::File(at),
+                    path: Vec::new(),
+                    ours: node(our_file),
+                    theirs: node(their_file),
+                });
+            }
         }
     }
     if with_comments && !ours.failed {
@@ -291,20 +370,22 @@ pub(super) fn differences(
     }
     // Results repeat what differs above.
     if found.is_empty() && (!ours.failed || function.is_validator) {
-        let node = |result: &(String, String)| {
-            Some(Node::Scalar("result", format!("{}: {}", result.0, result.1)))
-        };
         let (mut extra, mut missing) = (Vec::new(), theirs.results.clone());
         for result in &ours.results {
-            match missing.iter().position(|it| it == result) {
+            match missing.iter().position(|it| it.text == result.text) {
                 Some(at) => _ = missing.remove(at),
                 None => extra.push(result),
             }
         }
-        let difference =
-            |ours, theirs| Difference { part: Part::Result, path: Vec::new(), ours, theirs };
-        found.extend(extra.into_iter().map(|it| difference(node(it), None)));
-        found.extend(missing.iter().map(|it| difference(None, node(it))));
+        let node = |it: &ResultText| Some(Node::Scalar("result", it.text.clone()));
+        let difference = |it: &ResultText, ours, theirs| Difference {
+            part: Part::Result,
+            path: vec![it.field.clone()],
+            ours,
+            theirs,
+        };
+        found.extend(extra.into_iter().map(|it| difference(it, node(it), None)));
+        found.extend(missing.iter().map(|it| difference(it, None, node(it))));
     }
     found
 }

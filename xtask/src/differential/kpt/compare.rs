@@ -70,8 +70,15 @@ const UNKNOWN_FIELD: (&str, &str) = (
     "kpt rejects unknown fields of a Kptfile; krm warns, so that packages of newer versions render",
 );
 
+/// A function that removes the Kptfile of its package.
+const KPTFILE_DELETED: (&str, &str) = (
+    "kptfile-deleted",
+    "kpt deletes a Kptfile that a function removes; krm refuses without --allow-delete",
+);
+
 pub(super) fn reason(id: &str) -> &'static str {
-    let known = DIFFERENCES.iter().map(|it| (it.id, it.reason)).chain([UNKNOWN_FIELD]);
+    let known =
+        DIFFERENCES.iter().map(|it| (it.id, it.reason)).chain([UNKNOWN_FIELD, KPTFILE_DELETED]);
     known.into_iter().find(|(known, _)| *known == id).map_or("", |(_, reason)| reason)
 }
 
@@ -97,6 +104,13 @@ pub(super) fn compare(theirs: &Rendered, ours: &Rendered) -> TaskResult<Comparis
     let is_unknown_field = theirs.message.contains("not found in type");
     if !theirs.succeeded && ours.succeeded && is_unknown_field {
         return Ok(Comparison::Explained(BTreeSet::from([UNKNOWN_FIELD.0])));
+    }
+    let is_deleted = |(name, _): (&String, &String)| {
+        name.ends_with("Kptfile") && !theirs.files.contains_key(name)
+    };
+    let is_refused = ours.message.contains("error[deletion-not-allowed]");
+    if theirs.succeeded && !ours.succeeded && is_refused && ours.files.iter().any(is_deleted) {
+        return Ok(Comparison::Explained(BTreeSet::from([KPTFILE_DELETED.0])));
     }
     if theirs.succeeded != ours.succeeded {
         let (tool, message) = match theirs.succeeded {
@@ -246,8 +260,24 @@ mod tests {
     }
 
     #[test]
+    fn refusal_to_delete_a_kptfile_is_a_documented_difference() {
+        let ours = |message: &str| Rendered {
+            succeeded: false,
+            message: message.to_owned(),
+            files: BTreeMap::from([("a/Kptfile".to_owned(), String::new())]),
+        };
+        let is_explained = |theirs: &Rendered, message: &str| {
+            matches!(compare(theirs, &ours(message)).unwrap(), Comparison::Explained(_))
+        };
+        let refused = "error[deletion-not-allowed]: …";
+        assert!(is_explained(&rendered("a/pod.yaml", ""), refused));
+        assert!(!is_explained(&rendered("a/Kptfile", ""), refused));
+        assert!(!is_explained(&rendered("a/pod.yaml", ""), "error[other]: …"));
+    }
+
+    #[test]
     fn every_difference_has_a_reason() {
-        let ids = DIFFERENCES.iter().map(|it| it.id).chain([UNKNOWN_FIELD.0]);
+        let ids = DIFFERENCES.iter().map(|it| it.id).chain([UNKNOWN_FIELD.0, KPTFILE_DELETED.0]);
         let errata = include_str!("../../../../docs/errata.md");
         for id in ids {
             assert!(!reason(id).is_empty(), "{id}");

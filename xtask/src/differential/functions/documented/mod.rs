@@ -3,6 +3,11 @@
 //! Each id is on the page of its function; the rule `differences_are_documented` of tidy compares both. A test for a difference is as
 //! narrow as possible, so that it does not hide a fault.
 
+mod names;
+mod old_packages;
+mod search;
+mod setters;
+
 use std::collections::BTreeMap;
 
 use super::outcome::{Difference, Node, Outcome, Part};
@@ -11,10 +16,12 @@ use super::outcome::{Difference, Node, Outcome, Part};
 pub(super) struct Case {
     /// The ResourceList.
     pub(super) input: Node,
-    /// The functionConfig as it is written.
-    pub(super) config: String,
-    /// The references to setters in it, by the path of their field.
+    /// The ResourceList as it is written.
+    pub(super) text: String,
+    /// The references to setters in the resources, by the path of their field.
     pub(super) comments: BTreeMap<String, String>,
+    /// The scalars of the resources, by path.
+    pub(super) scalars: BTreeMap<String, String>,
     pub(super) ours: Outcome,
     pub(super) theirs: Outcome,
 }
@@ -34,29 +41,36 @@ const fn of(
 }
 
 const DOCUMENTED: &[Documented] = &[
-    of("apply-replacements", "regex-select", |case, _| {
-        case.config.contains("select: {name: web.*}")
+    of("annotate-apply-time-mutations", "both-sources", |_, it| {
+        let list = |node| text(node).map(|it| it.split("- sourcePath: ").skip(1).collect());
+        let (ours, theirs): (Option<Vec<&str>>, Option<Vec<&str>>) =
+            (list(&it.ours), list(&it.theirs));
+        // The substitutions of the comments are the last ones of both.
+        it.path.last().is_some_and(|key| key == "config.kubernetes.io/apply-time-mutation")
+            && ours.zip(theirs).is_some_and(|(ours, theirs)| {
+                !theirs.is_empty() && ours.len() > theirs.len() && ours.ends_with(&theirs)
+            })
     }),
+    of("apply-replacements", "regex-select", names::is_selected_by_regex),
     of("apply-replacements", "selects-nothing", |_, it| ours_says(it, "selects no resource")),
     of("apply-setters", "string-stays", is_string_kept),
     of("apply-setters", "empty-list", |case, it| {
         fails(it, "original") && config_text(case, &["data", "list"]) == Some("[]")
     }),
     of("apply-setters", "type-change-warning", |_, it| ours_says(it, "warning: type changes from")),
-    of("create-setters", "comment-kept", |_, it| {
-        comments(it).is_some_and(|(ours, theirs)| {
-            ours.split_once(" kpt-set: ")
-                .is_some_and(|(_, rest)| theirs == format!("kpt-set: {rest}"))
-        })
-    }),
-    of("create-setters", "reference-kept", is_reference_kept),
-    of("create-setters", "tool-annotations", |_, it| {
-        let path = it.path.concat();
-        it.part == Part::Comment
-            && it.ours.is_none()
-            && path.contains("annotations.\"config.kubernetes.io/")
-    }),
+    of("bind", "namespace-updated", names::is_namespace_updated),
+    of("bind", "no-empty-namespace", names::is_empty_namespace),
+    of("create-setters", "flow-in-flow", setters::is_flow_in_flow),
+    of("create-setters", "comment-kept", setters::is_comment_kept),
+    of("create-setters", "reference-kept", setters::is_reference_kept),
+    of("create-setters", "tool-annotations", setters::is_of_tool),
     of("delete-annotations", "count", |_, it| says(it, "annotations were deleted from")),
+    of("ensure-name-substring", "each-name", names::is_each_name),
+    of("ensure-name-substring", "external-dependency", names::is_external_dependency),
+    of("fix", "function-kept", old_packages::is_function_kept),
+    of("fix", "no-empty-pipeline", old_packages::is_empty_pipeline),
+    of("fix", "removals-reported", |_, it| ours_says(it, "warning: kpt-set cannot represent")),
+    of("fix", "unknown-list", old_packages::is_unknown_list),
     of("format", "list-order", |case, it| {
         let Part::Item(at) = it.part else { return false };
         it.path.iter().any(|key| key == "containers" || key == "initContainers")
@@ -65,17 +79,14 @@ const DOCUMENTED: &[Documented] = &[
     of("format", "quotes-reported", |_, it| ours_says(it, "quotes, because the schema type is")),
     of("gatekeeper", "reader-warnings", |_, it| ours_says(it, "but Kubernetes reads")),
     of("gatekeeper", "namespace-warning", |_, it| ours_says(it, "selects by labels of namespaces")),
+    of("generate-folders", "unchanged-fields", is_quoted_bool),
+    of("list-setters", "every-field", setters::counts_every_field),
     of("search-replace", "string-stays", is_string_kept),
-    of("search-replace", "comment-at-path", |case, it| {
-        let config = |key: &str| config_text(case, &["data", key]);
-        it.part == Part::Comment
-            && config("by-path").is_some_and(|path| !path.contains('*'))
-            && config("put-value").is_some()
-            && config("put-comment").is_some()
-    }),
-    of("search-replace", "quotes-in-results", |case, it| {
-        it.part == Part::Result && config_text(case, &["data", "put-value"]) == Some("\"x\"")
-    }),
+    of("search-replace", "comment-at-path", search::is_comment_at_path),
+    of("search-replace", "quotes-in-results", search::differs_in_quotes),
+    of("search-replace", "sequence-stays", search::is_sequence_kept),
+    of("search-replace", "tool-annotations", search::is_of_tool),
+    of("search-replace", "whole-value", search::is_part_of_value),
     of("set-image", "all-pods", |case, it| {
         let is_other =
             matches!(kind_of(case, it), Some("Job" | "CronJob" | "ReplicationController"));
@@ -88,15 +99,25 @@ const DOCUMENTED: &[Documented] = &[
         is_pattern(name.or_else(|| config_text(case, &["image", "name"])))
             && it.path.last().is_some_and(|key| key == "image")
     }),
-    of("set-image", "tag-and-digest", |_, it| {
+    of("set-image", "tag-and-digest", |case, it| {
+        let given = |key| {
+            let in_data = config_text(case, &["data", key]);
+            in_data.or_else(|| config_text(case, &["image", key]))
+        };
+        let Some((ours, theirs)) = text(&it.ours).zip(text(&it.theirs)) else { return false };
+        let without = |tag: &str| ours.replacen(&format!(":{tag}@"), "@", 1) == theirs;
+        let both_given = given("digest").and(given("newTag"));
         it.path.last().is_some_and(|key| key == "image")
-            && text(&it.ours).is_some_and(|it| it.contains("1.16.1@sha256:"))
+            && (ours.contains(":1.16.1@sha256:") || both_given.is_some_and(without))
     }),
+    of("set-image", "unchanged-fields", is_quoted_bool),
     of("set-image", "unused-warning", |_, it| ours_says(it, "warning: no image is named")),
-    of("set-labels", "affinity", |case, it| {
-        let in_input = case.input.to_string().contains("podAntiAffinity");
-        it.path.iter().any(|key| key == "podAntiAffinity")
-            || in_input && says(it, "labels in total")
+    of("set-labels", "affinity", names::is_label_of_affinity),
+    of("set-name-prefix", "no-empty-namespace", names::is_empty_namespace),
+    of("set-name-prefix", "context-not-needed", |case, it| {
+        fails(it, "original")
+            && config_text(case, &["data", "prefix"]).is_some()
+            && !case.scalars.values().any(|it| it == "kptfile.kpt.dev")
     }),
     of("set-namespace", "newer-kinds", |case, it| {
         kind_of(case, it) == Some("HorizontalPodAutoscaler")
@@ -118,12 +139,10 @@ const DOCUMENTED: &[Documented] = &[
             && text(&it.theirs).is_some_and(|it| it.ends_with("does not have upstream origin."))
     }),
     of("set-namespace", "unmatched-warning", |_, it| ours_says(it, "warning: no namespace is")),
-    of("starlark", "unchanged-fields", |_, it| {
-        matches!(it.part, Part::Item(_))
-            && it.ours.as_ref().is_some_and(|it| it.is_type("bool"))
-            && it.theirs.as_ref().is_some_and(|it| it.is_type("string"))
-            && matches!(text(&it.theirs), Some("yes" | "no"))
+    of("set-project-id", "missing-id", |case, it| {
+        fails(it, "krm") && config_text(case, &["data", "project-id"]).is_none()
     }),
+    of("starlark", "unchanged-fields", is_quoted_bool),
 ];
 
 /// The ids of a function, for the rule that compares them with its page.
@@ -167,24 +186,28 @@ fn kind_of<'a>(case: &'a Case, difference: &Difference) -> Option<&'a str> {
     case.ours.items.get(at)?.get(&["kind"])?.text()
 }
 
+/// A boolean of YAML 1.1 that the original writes as a string.
+fn is_quoted_bool(_: &Case, difference: &Difference) -> bool {
+    matches!(difference.part, Part::Item(_))
+        && difference.ours.as_ref().is_some_and(|it| it.is_type("bool"))
+        && difference.theirs.as_ref().is_some_and(|it| it.is_type("string"))
+        && matches!(text(&difference.theirs), Some("yes" | "no"))
+}
+
+/// The resources of the input.
+fn items(case: &Case) -> &[Node] {
+    match case.input.get(&["items"]) {
+        Some(Node::List(items)) => items,
+        _ => &[],
+    }
+}
+
 /// The same characters, which the original writes as another type.
 fn is_string_kept(_: &Case, difference: &Difference) -> bool {
     let is_string = difference.ours.as_ref().is_some_and(|it| it.is_type("string"));
     matches!(difference.part, Part::Item(_))
         && is_string
         && text(&difference.ours) == text(&difference.theirs)
-}
-
-/// Both references in the comment of a field.
-fn comments(difference: &Difference) -> Option<(&str, &str)> {
-    let both = text(&difference.ours).zip(text(&difference.theirs));
-    both.filter(|_| difference.part == Part::Comment)
-}
-
-/// The field had a reference already, which krm keeps or extends.
-fn is_reference_kept(case: &Case, difference: &Difference) -> bool {
-    let before = difference.path.first().and_then(|path| case.comments.get(path));
-    before.is_some() && comments(difference).is_some()
 }
 
 /// A value whose lists are sorted, to compare lists without their order.
