@@ -147,12 +147,14 @@ impl References<'_> {
             return Ok(());
         }
         match &reference.namespace {
-            slot if slot.node().is_some() => changes.set(slot, &new.namespace),
+            slot if slot.node().is_some() && (has_namespace || !new.namespace.is_empty()) => {
+                changes.set(slot, &new.namespace);
+            }
             // The resource that has the reference gets the new namespace, too.
             _ if self.renames.namespaces.contains_key(&old.namespace) => {}
+            _ if !has_namespace => return Err(cannot_change_namespace(holder, node, &new)),
             _ if new.namespace.is_empty() => {}
-            slot if has_namespace => changes.set(slot, &new.namespace),
-            _ => return Err(cannot_change_namespace(holder, node, &new)),
+            slot => changes.set(slot, &new.namespace),
         }
         Ok(())
     }

@@ -273,9 +273,18 @@ impl<'a> Visitor<'_, 'a> {
     }
 
     /// An existing pattern that matches the value, with markers in place of values in the rest of it.
+    ///
+    /// A pattern that contradicts the given values is not kept: with them it would change the field.
     fn extend_pattern(&self, old: &Pattern, value: &SetterValue) -> Option<String> {
-        let SetterValue::Scalar(text) = value else { return Some(old.to_string()) };
-        match old.derive(text, |_| None) {
+        let SetterValue::Scalar(text) = value else {
+            let is_given = |name: &&str| self.setters.lists.iter().any(|(list, _)| list == name);
+            return (!old.markers().iter().any(is_given)).then(|| old.to_string());
+        };
+        let given = |name: &str| {
+            let found = self.setters.scalars.iter().find(|(given, _)| given == name);
+            found.map(|(_, value)| value.clone())
+        };
+        match old.derive(text, given) {
             Err(DeriveError::NoMatch | DeriveError::TooManyCandidates) => None,
             _ => Some(old.map_literals(|part| self.setters.insert_markers(part))),
         }

@@ -67,6 +67,7 @@ const DOCUMENTED: &[Documented] = &[
     of("delete-annotations", "count", |_, it| says(it, "annotations were deleted from")),
     of("ensure-name-substring", "each-name", names::is_each_name),
     of("ensure-name-substring", "external-dependency", names::is_external_dependency),
+    of("ensure-name-substring", "skipped-kinds", names::is_dependency_of_skipped_kind),
     of("fix", "function-kept", old_packages::is_function_kept),
     of("fix", "no-empty-pipeline", old_packages::is_empty_pipeline),
     of("fix", "removals-reported", |_, it| ours_says(it, "warning: kpt-set cannot represent")),

@@ -1,6 +1,6 @@
 //! Documented differences of the functions that set names, namespaces and labels, and select by name.
 
-use super::{Case, config_text, fails, items, text};
+use super::{Case, config_text, fails, items, kind_of, text};
 use crate::differential::functions::outcome::{Difference, Node, Part};
 
 fn name_of(item: &Node) -> Option<&str> {
@@ -68,6 +68,21 @@ pub(super) fn is_external_dependency(case: &Case, difference: &Difference) -> bo
             && item.get(&["metadata", "namespace"]).and_then(Node::text) == Some(namespace)
     };
     case.scalars.values().any(|it| it == ours) && !items(case).iter().any(is_target)
+}
+
+/// A dependency of a resource that keeps its name. The original leaves the dependency as it is, although its target is renamed.
+pub(super) fn is_dependency_of_skipped_kind(case: &Case, difference: &Difference) -> bool {
+    let Some((ours, theirs)) = text(&difference.ours).zip(text(&difference.theirs)) else {
+        return false;
+    };
+    let is_renamed = |item: &Node| {
+        ours.rsplit('/').next() == name_of(item)
+            && ours.rsplit('/').nth(1) == item.get(&["kind"]).and_then(Node::text)
+    };
+    difference.path.last().is_some_and(|key| key == "config.kubernetes.io/depends-on")
+        && kind_of(case, difference) == Some("APIService")
+        && case.scalars.values().any(|it| it == theirs)
+        && case.ours.items.iter().any(is_renamed)
 }
 
 /// A label of an affinity term, or the total that includes such labels.
