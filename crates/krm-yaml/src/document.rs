@@ -7,6 +7,8 @@ use crate::{File, NodeRef, ReadError, SyntaxError};
 /// The node table of a document. The text belongs to the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Document {
+    /// Its index in the file.
+    pub(crate) index: u32,
     pub(crate) nodes: Box<[Node]>,
     /// Sorted by node.
     pub(crate) properties: Box<[Properties]>,
@@ -37,6 +39,7 @@ impl Document {
         // Tag handles may be declared above the part. Without anchors there are no aliases, either.
         let is_certain = self.properties.is_empty() && self.nodes.iter().all(is_inside);
         is_certain.then(|| Self {
+            index: 0,
             nodes: self.nodes.iter().map(|node| node.moved_left(part.start)).collect(),
             properties: Box::default(),
             aliases: Box::default(),
@@ -53,17 +56,23 @@ impl Document {
 #[derive(Clone, Copy)]
 pub struct DocumentRef<'a> {
     pub(crate) file: &'a File,
-    pub(crate) index: u32,
+    /// The table itself instead of its index, because every access to a node goes through it.
+    table: &'a Document,
 }
 
 impl<'a> DocumentRef<'a> {
+    pub(crate) fn new(file: &'a File, table: &'a Document) -> Self {
+        Self { file, table }
+    }
+
+    #[inline]
     pub(crate) fn table(self) -> &'a Document {
-        &self.file.tables()[self.index as usize]
+        self.table
     }
 
     /// The index of the document in its file, from zero.
     pub fn index(self) -> usize {
-        self.index as usize
+        self.table.index as usize
     }
 
     /// The file of the document.
@@ -213,6 +222,7 @@ impl<'a> DocumentRef<'a> {
         self.table().nodes.len()
     }
 
+    #[inline]
     pub(crate) fn node(self, index: u32) -> NodeRef<'a> {
         NodeRef { document: self, index }
     }

@@ -113,12 +113,12 @@ impl File {
     pub fn documents(
         &self,
     ) -> impl DoubleEndedIterator<Item = DocumentRef<'_>> + ExactSizeIterator {
-        (0..self.tables().len() as u32).map(|index| DocumentRef { file: self, index })
+        self.tables().iter().map(|table| DocumentRef::new(self, table))
     }
 
     /// The document at `index`.
     pub fn document(&self, index: usize) -> Option<DocumentRef<'_>> {
-        (index < self.tables().len()).then_some(DocumentRef { file: self, index: index as u32 })
+        self.tables().get(index).map(|table| DocumentRef::new(self, table))
     }
 
     /// The syntax errors of all documents, in order.

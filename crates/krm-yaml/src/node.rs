@@ -70,6 +70,7 @@ pub(crate) struct Node {
 }
 
 const KIND: u32 = 0xf;
+const ALIAS: u32 = 5;
 const PROPERTIES: u32 = 1 << 4;
 const KEY: u32 = 1 << 5;
 const PARENT_SHIFT: u32 = 6;
@@ -86,7 +87,7 @@ impl Node {
     }
 
     pub(crate) fn alias(span: Span, parent: u32) -> Self {
-        Self::new(span.start, span.len(), 5, parent)
+        Self::new(span.start, span.len(), ALIAS, parent)
     }
 
     pub(crate) fn mapping(start: u32, notation: CollectionStyle, parent: u32) -> Self {
@@ -97,6 +98,7 @@ impl Node {
         Self::new(start, 0, 9 + notation as u32, parent)
     }
 
+    #[inline]
     pub(crate) fn kind(self) -> NodeKind {
         match self.meta & KIND {
             0 => NodeKind::Scalar(ScalarStyle::Plain),
@@ -104,17 +106,19 @@ impl Node {
             2 => NodeKind::Scalar(ScalarStyle::DoubleQuoted),
             3 => NodeKind::Scalar(ScalarStyle::Literal),
             4 => NodeKind::Scalar(ScalarStyle::Folded),
-            5 => NodeKind::Alias,
+            ALIAS => NodeKind::Alias,
             6..=8 => NodeKind::Mapping,
             _ => NodeKind::Sequence,
         }
     }
 
+    #[inline]
     pub(crate) fn is_collection(self) -> bool {
-        self.meta & KIND > 5
+        self.meta & KIND > ALIAS
     }
 
     /// The style of a collection; flow style for scalars and aliases.
+    #[inline]
     pub(crate) fn collection_style(self) -> CollectionStyle {
         match self.meta & KIND {
             6 | 9 => CollectionStyle::Block,
@@ -124,11 +128,13 @@ impl Node {
     }
 
     /// Whether this is a mapping in flow style, or a pair in a flow sequence.
+    #[inline]
     pub(crate) fn is_flow_mapping(self) -> bool {
         matches!(self.meta & KIND, 7 | 8)
     }
 
     /// Whether this is a block scalar.
+    #[inline]
     pub(crate) fn is_block_text(self) -> bool {
         matches!(self.meta & KIND, 3 | 4)
     }
@@ -138,6 +144,7 @@ impl Node {
         Some(self.meta >> PARENT_SHIFT).filter(|parent| *parent != FAR)
     }
 
+    #[inline]
     pub(crate) fn has_properties(self) -> bool {
         self.meta & PROPERTIES != 0
     }
@@ -147,6 +154,7 @@ impl Node {
     }
 
     /// Whether the node is a key of a mapping.
+    #[inline]
     pub(crate) fn is_key(self) -> bool {
         self.meta & KEY != 0
     }
@@ -160,26 +168,25 @@ impl Node {
         self.extent = index;
     }
 
-    /// Whether two nodes are equal relative to the start of their trees in the table and in the text. Nodes whose meaning depends on other
-    /// positions (aliases, anchors, tags) are never equal. The indentation of block scalars is not compared.
-    pub(crate) fn is_alike(
-        &self,
-        origin: (u32, u32),
-        other: &Self,
-        their_origin: (u32, u32),
-        is_root: bool,
-    ) -> bool {
-        let place = |node: &Self, (index, start): (u32, u32)| {
-            let parent = if is_root { Some(0) } else { node.parent().map(|parent| parent - index) };
-            let extent = if node.is_collection() { node.extent - index } else { node.extent };
-            (node.start - start, parent, extent)
-        };
-        // Whether the root of a tree is a key or an element does not matter.
-        let mask = if is_root { KIND | PROPERTIES } else { KIND | PROPERTIES | KEY };
+    /// Whether the other node is this one, moved by a number of rows in the table and of bytes in the text (both wrapping). Nodes whose meaning
+    /// depends on other positions (aliases, anchors, tags) are never equal. The indentation of block scalars is not compared.
+    pub(crate) fn is_moved(&self, other: &Self, rows: u32, bytes: u32) -> bool {
+        let is_near = |node: &Self| node.meta >> PARENT_SHIFT != FAR;
+        self.meta.wrapping_add(rows << PARENT_SHIFT) == other.meta
+            && is_near(self)
+            && is_near(other)
+            && self.is_moved_root(other, rows, bytes)
+    }
+
+    /// The same for the root of a tree, where it does not matter whether it is a key or an element, and of what.
+    pub(crate) fn is_moved_root(&self, other: &Self, rows: u32, bytes: u32) -> bool {
+        let mask = KIND | PROPERTIES;
+        let extent = if self.is_collection() { rows } else { 0 };
         self.meta & mask == other.meta & mask
             && !self.has_properties()
-            && self.kind() != NodeKind::Alias
-            && place(self, origin) == place(other, their_origin)
+            && self.meta & KIND != ALIAS
+            && self.start.wrapping_add(bytes) == other.start
+            && self.extent.wrapping_add(extent) == other.extent
     }
 
     /// The same node in a text that starts this many bytes later.
@@ -188,11 +195,13 @@ impl Node {
     }
 
     /// The span of a scalar or alias.
+    #[inline]
     pub(crate) fn leaf_span(self) -> Span {
         Span::new(self.start, self.start + self.extent)
     }
 
     /// The index after the subtree of the node at `index`.
+    #[inline]
     pub(crate) fn subtree_end(self, index: u32) -> u32 {
         if self.is_collection() { self.extent } else { index + 1 }
     }

@@ -18,9 +18,7 @@ pub struct NodeRef<'a> {
 
 impl PartialEq for NodeRef<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.index == other.index
-            && self.document.index == other.document.index
-            && std::ptr::eq(self.document.file, other.document.file)
+        self.index == other.index && std::ptr::eq(self.document.table(), other.document.table())
     }
 }
 
@@ -31,10 +29,12 @@ impl std::fmt::Debug for NodeRef<'_> {
 }
 
 impl<'a> NodeRef<'a> {
+    #[inline]
     pub(crate) fn node(self) -> Node {
         self.document.table().nodes[self.index as usize]
     }
 
+    #[inline]
     pub(crate) fn source(self) -> &'a str {
         self.document.file.text()
     }
@@ -67,6 +67,7 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Mapping, sequence, scalar or alias.
+    #[inline]
     pub fn kind(self) -> NodeKind {
         self.node().kind()
     }
@@ -82,11 +83,13 @@ impl<'a> NodeRef<'a> {
     }
 
     /// Whether this is a mapping or a sequence.
+    #[inline]
     pub fn is_collection(self) -> bool {
         self.node().is_collection()
     }
 
     /// The start of the node's own text, after its anchor and tag.
+    #[inline]
     pub fn start(self) -> u32 {
         self.node().start
     }
@@ -207,6 +210,9 @@ impl<'a> NodeRef<'a> {
 
     /// The node that an alias refers to.
     pub fn target(self) -> Option<NodeRef<'a>> {
+        if self.kind() != NodeKind::Alias {
+            return None;
+        }
         let all = &self.document.table().aliases;
         let at = all.binary_search_by_key(&self.index, |link| link.alias).ok()?;
         Some(self.document.node(all[at].target))
@@ -237,13 +243,24 @@ impl<'a> NodeRef<'a> {
         if own.of(self.source()) != their.of(other.source()) {
             return false;
         }
-        let [nodes, others] = [self.rows(), other.rows()];
+        let rows = other.index.wrapping_sub(self.index);
+        let bytes = their.start.wrapping_sub(own.start);
+        let ([root, nodes @ ..], [other_root, others @ ..]) = (self.rows(), other.rows()) else {
+            return false;
+        };
+        // The value of a block scalar depends on its indentation.
+        let same_indent = |one: &Node, at: u32| {
+            let indent = |root: NodeRef<'_>| root.document.node(root.index + at).indent();
+            !one.is_block_text() || indent(self) == indent(other)
+        };
         nodes.len() == others.len()
-            && nodes.iter().zip(others).zip(0..).all(|((one, another), at)| {
-                let indent = |root: NodeRef<'_>| root.document.node(root.index + at).indent();
-                one.is_alike((self.index, own.start), another, (other.index, their.start), at == 0)
-                    && (!one.is_block_text() || indent(self) == indent(other))
-            })
+            && root.is_moved_root(other_root, rows, bytes)
+            && same_indent(root, 0)
+            && nodes
+                .iter()
+                .zip(others)
+                .zip(1..)
+                .all(|((one, it), at)| one.is_moved(it, rows, bytes) && same_indent(one, at))
     }
 
     fn rows(self) -> &'a [Node] {
@@ -282,7 +299,9 @@ impl<'a> NodeRef<'a> {
 
     /// The value of a scalar that is a string.
     pub fn as_str(self) -> Option<Cow<'a, str>> {
-        self.as_scalar().filter(|s| s.resolve() == ScalarType::String).map(Scalar::value)
+        let scalar = self.as_scalar()?;
+        let value = scalar.value();
+        (scalar.resolve_value(&value) == ScalarType::String).then_some(value)
     }
 }
 
@@ -347,7 +366,31 @@ impl<'a> Mapping<'a> {
 
     /// The entry with this key; the last one of duplicates. Compat: Kubernetes' own reader takes the last one, too.
     pub fn entry(self, name: &str) -> Option<Entry<'a>> {
-        self.entries().filter(|entry| entry.is(name)).last()
+        let document = self.0.document;
+        let (nodes, text) = (&*document.table().nodes, self.0.source().as_bytes());
+        let mut found = None;
+        let (mut at, end) = (self.0.index + 1, self.0.node().subtree_end(self.0.index));
+        while at < end {
+            let key = nodes[at as usize];
+            let value = key.subtree_end(at);
+            let is_it = match key.kind() {
+                // Most keys are plain, and one byte tells most of them from the name. Functions spend much of their time here.
+                NodeKind::Scalar(ScalarStyle::Plain)
+                    if !name.is_empty()
+                        && ((key.leaf_span().len() as usize) < name.len()
+                            || text[key.start as usize] != name.as_bytes()[0]) =>
+                {
+                    false
+                }
+                NodeKind::Mapping | NodeKind::Sequence => false,
+                _ => document.node(at).resolve().as_scalar().is_some_and(|key| key.is(name)),
+            };
+            if is_it {
+                found = Some(Entry { key: document.node(at), value: document.node(value) });
+            }
+            at = nodes[value as usize].subtree_end(value);
+        }
+        found
     }
 
     /// The value of this key; the last one of duplicates.
@@ -395,6 +438,11 @@ impl<'a> Scalar<'a> {
         self.0.node().leaf_span().of(self.0.source())
     }
 
+    /// The text as written, without the check that it is on character boundaries.
+    pub(crate) fn raw_bytes(self) -> &'a [u8] {
+        &self.0.source().as_bytes()[self.0.node().leaf_span().range()]
+    }
+
     /// The header of a block scalar, such as `|2-`; `None` for other scalars.
     pub(crate) fn header(self) -> Option<Span> {
         let raw = self.raw();
@@ -405,8 +453,13 @@ impl<'a> Scalar<'a> {
 
     /// The value: unquoted, unescaped, folded.
     pub fn value(self) -> Cow<'a, str> {
+        let (raw, style) = (self.raw(), self.style());
+        // Only the value of a block scalar depends on its indentation and on what follows it.
+        if !style.is_block() {
+            return scalar::decode(raw, style, 0, true);
+        }
         let is_ended = (self.0.end() as usize) < self.0.source().len();
-        scalar::decode(self.raw(), self.style(), self.0.indent(), is_ended)
+        scalar::decode(raw, style, self.0.indent(), is_ended)
     }
 
     /// Whether the value equals `text`.
@@ -427,9 +480,19 @@ impl<'a> Scalar<'a> {
 
     /// The type of the value, by its tag or else by the core schema of YAML 1.2.
     pub fn resolve(self) -> ScalarType {
+        match self.style() {
+            ScalarStyle::Plain => self.resolve_value(&self.value()),
+            // The value of other scalars is only decoded if they have a tag.
+            _ if self.0.tag().is_none() => ScalarType::String,
+            _ => self.resolve_value(&self.value()),
+        }
+    }
+
+    /// The type of the value, which is decoded already.
+    fn resolve_value(self, value: &str) -> ScalarType {
         match self.0.tag() {
-            Some(tag) => scalar::resolve_tagged(tag, &self.value(), self.style()),
-            None if self.style() == ScalarStyle::Plain => scalar::resolve(&self.value()),
+            Some(tag) => scalar::resolve_tagged(tag, value, self.style()),
+            None if self.style() == ScalarStyle::Plain => scalar::resolve(value),
             None => ScalarType::String,
         }
     }

@@ -24,7 +24,10 @@ impl OwnedNode {
 
     /// The node.
     pub fn node(&self) -> NodeRef<'_> {
-        NodeRef { document: DocumentRef { file: &self.file, index: 0 }, index: self.index }
+        NodeRef {
+            document: DocumentRef::new(&self.file, &self.file.tables()[0]),
+            index: self.index,
+        }
     }
 }
 

@@ -14,11 +14,17 @@ use crate::span::{column, is_first_on_line, line_start, skip_blanks};
 /// The indentation of a document without an example.
 const INDENT: u32 = 2;
 
+/// How far an example is searched for before all examples of the document are collected.
+const NEAR: u32 = 64;
+
 /// The style of one document.
 pub(crate) struct DocumentStyle<'a> {
     document: DocumentRef<'a>,
-    /// Collected on the first request, because an edit that only moves nodes needs none.
-    examples: OnceCell<Examples>,
+    /// Examples are collected on the first request, each kind by itself, because most edits need few of them.
+    indents: Examples<u32>,
+    lists: Examples<u32>,
+    quotes: Examples<char>,
+    unit: OnceCell<Option<String>>,
     /// The line break.
     pub(crate) line_break: &'static str,
     /// Whether the document is JSON.
@@ -27,17 +33,8 @@ pub(crate) struct DocumentStyle<'a> {
     pub(crate) json_scalars: bool,
 }
 
-/// The examples in one document, each vector sorted by node.
-#[derive(Default)]
-struct Examples {
-    /// The indentation of mappings relative to the one around them.
-    indents: Vec<(u32, u32)>,
-    /// The indentation of sequences relative to their key.
-    lists: Vec<(u32, u32)>,
-    quotes: Vec<(u32, char)>,
-    /// The indentation of flow collections over several lines.
-    unit: Option<String>,
-}
+/// The examples of one kind in a document, sorted by node.
+type Examples<T> = OnceCell<Vec<(u32, T)>>;
 
 impl<'a> DocumentStyle<'a> {
     pub(crate) fn of(document: DocumentRef<'a>) -> Self {
@@ -48,72 +45,101 @@ impl<'a> DocumentStyle<'a> {
         let json = is_json(document);
         Self {
             document,
-            examples: OnceCell::new(),
+            indents: OnceCell::new(),
+            lists: OnceCell::new(),
+            quotes: OnceCell::new(),
+            unit: OnceCell::new(),
             line_break: if is_crlf { "\r\n" } else { "\n" },
             json,
             json_scalars: json && has_json_scalars(document),
         }
     }
 
-    fn examples(&self) -> &Examples {
-        self.examples.get_or_init(|| {
-            let mut examples = Examples::default();
-            for index in 0..self.document.table().nodes.len() as u32 {
-                examples.collect(self.document.node(index));
+    fn nodes(&self) -> impl Iterator<Item = NodeRef<'a>> + use<'a> {
+        let document = self.document;
+        (0..document.table().nodes.len() as u32).map(move |index| document.node(index))
+    }
+
+    /// The nearest example of one kind.
+    fn nearest<T: Copy>(
+        &self,
+        node: u32,
+        examples: &Examples<T>,
+        example: impl Fn(NodeRef<'a>) -> Option<T>,
+    ) -> Option<T> {
+        if examples.get().is_none() {
+            // It is usually a few nodes away, and at the same distance the one before counts.
+            let count = self.document.table().nodes.len() as u32;
+            for distance in 0..NEAR {
+                let around = [node.checked_sub(distance), node.checked_add(distance)];
+                let mut nodes = around.into_iter().flatten().filter(|index| *index < count);
+                if let Some(found) = nodes.find_map(|index| example(self.document.node(index))) {
+                    return Some(found);
+                }
             }
-            examples
-        })
+        }
+        nearest(self.all(examples, example), node)
+    }
+
+    fn all<'e, T>(
+        &self,
+        examples: &'e Examples<T>,
+        example: impl Fn(NodeRef<'a>) -> Option<T>,
+    ) -> &'e [(u32, T)] {
+        let all = || self.nodes().filter_map(|node| Some((node.index, example(node)?))).collect();
+        examples.get_or_init(all)
     }
 
     /// The indentation of mappings near `node`.
     pub(crate) fn indent(&self, node: u32) -> u32 {
-        let examples = self.examples();
-        nearest(&examples.indents, node).unwrap_or_else(|| {
+        self.nearest(node, &self.indents, mapping_indent).unwrap_or_else(|| {
             // An indented sequence is an example, too.
-            nearest(&examples.lists, node).filter(|&deeper| deeper > 0).unwrap_or(INDENT)
+            let list = self.nearest(node, &self.lists, sequence_indent);
+            list.filter(|&deeper| deeper > 0).unwrap_or(INDENT)
         })
     }
 
     /// The indentation of sequences near `node`.
     pub(crate) fn list_indent(&self, node: u32) -> u32 {
-        nearest(&self.examples().lists, node).unwrap_or(0)
+        self.nearest(node, &self.lists, sequence_indent).unwrap_or(0)
     }
 
     /// The indentation of flow collections over several lines.
     pub(crate) fn unit(&self) -> &str {
-        self.examples().unit.as_deref().unwrap_or("  ")
+        self.unit.get_or_init(|| self.nodes().find_map(unit_of)).as_deref().unwrap_or("  ")
     }
 
     pub(crate) fn quote(&self, node: u32) -> char {
-        nearest(&self.examples().quotes, node).unwrap_or('"')
+        self.nearest(node, &self.quotes, quote).unwrap_or('"')
     }
 }
 
-impl Examples {
-    fn collect(&mut self, node: NodeRef<'_>) {
-        let text = node.source();
-        if let NodeKind::Scalar(style) = node.kind() {
-            match style {
-                ScalarStyle::SingleQuoted => self.quotes.push((node.index, '\'')),
-                ScalarStyle::DoubleQuoted => self.quotes.push((node.index, '"')),
-                _ => {}
-            }
-            return;
-        }
-        if self.unit.is_none() {
-            self.unit = unit_of(node);
-        }
-        let Some(parent) = node.parent() else { return };
-        if !node.is_block() || !parent.is_block() || parent.kind() != NodeKind::Mapping {
-            return;
-        }
-        let deeper = column(text, node.start()).saturating_sub(column(text, parent.start()));
-        match node.kind() {
-            NodeKind::Mapping if deeper > 0 => self.indents.push((node.index, deeper)),
-            NodeKind::Sequence => self.lists.push((node.index, deeper)),
-            _ => {}
-        }
+/// The quotes of a scalar.
+fn quote(node: NodeRef<'_>) -> Option<char> {
+    match node.kind() {
+        NodeKind::Scalar(ScalarStyle::SingleQuoted) => Some('\''),
+        NodeKind::Scalar(ScalarStyle::DoubleQuoted) => Some('"'),
+        _ => None,
     }
+}
+
+/// The indentation of a mapping relative to the one around it.
+fn mapping_indent(node: NodeRef<'_>) -> Option<u32> {
+    let deeper = (node.kind() == NodeKind::Mapping).then(|| indent_in_mapping(node))?;
+    deeper.filter(|deeper| *deeper > 0)
+}
+
+/// The indentation of a sequence relative to its key.
+fn sequence_indent(node: NodeRef<'_>) -> Option<u32> {
+    (node.kind() == NodeKind::Sequence).then(|| indent_in_mapping(node))?
+}
+
+/// The indentation of a block collection relative to the block mapping around it.
+fn indent_in_mapping(node: NodeRef<'_>) -> Option<u32> {
+    let parent = node.parent().filter(|_| node.is_block())?;
+    let text = node.source();
+    let deeper = || column(text, node.start()).saturating_sub(column(text, parent.start()));
+    (parent.is_block() && parent.kind() == NodeKind::Mapping).then(deeper)
 }
 
 /// The style of the entries of one collection.

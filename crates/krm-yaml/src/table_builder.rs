@@ -11,6 +11,9 @@ use crate::parser::{Event, Parser, ParserError, Props, ReadOptions};
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks};
 use crate::trivia::{Gap, Trivia};
 
+/// Larger node tables are not copied.
+const MAX_COPIED_NODES: usize = 100_000;
+
 /// An open collection.
 struct Open {
     node: u32,
@@ -311,8 +314,10 @@ impl<'t> Builder<'t> {
     }
 
     fn store(&mut self, end_marker: Option<Span>, error: Option<crate::SyntaxError>) {
+        let nodes = self.take_nodes();
         self.documents.push(Document {
-            nodes: self.nodes.as_slice().into(),
+            index: self.documents.len() as u32,
+            nodes,
             properties: self.properties.as_slice().into(),
             aliases: self.aliases.as_slice().into(),
             indents: self.indents.as_slice().into(),
@@ -329,6 +334,14 @@ impl<'t> Builder<'t> {
         self.open.clear();
         self.start_marker = None;
         self.in_document = false;
+    }
+
+    /// The nodes of the document. The buffer is kept for the next one, unless it is so large that two of them would matter.
+    fn take_nodes(&mut self) -> Box<[Node]> {
+        match self.nodes.len() > MAX_COPIED_NODES {
+            true => std::mem::take(&mut self.nodes).into_boxed_slice(),
+            false => self.nodes.as_slice().into(),
+        }
     }
 
     pub(crate) fn finish(mut self) -> Vec<Document> {

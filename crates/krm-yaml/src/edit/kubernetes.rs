@@ -6,7 +6,7 @@
 
 use super::splice::{Splice, apply};
 use crate::document::DocumentRef;
-use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
+use crate::node::{NodeKind, ScalarStyle};
 use crate::node_ref::NodeRef;
 use crate::span::{Span, is_break, line_end, line_start};
 use crate::trivia::{Gap, Trivia};
@@ -17,13 +17,13 @@ type Hazards = fn(DocumentRef<'_>) -> Vec<Splice>;
 /// The text of the new document without hazards that the old one did not have; `None` if there are none.
 pub(super) fn without_hazards(old: DocumentRef<'_>, new: DocumentRef<'_>) -> Option<String> {
     // Most documents can have none of them.
-    let has_flow_mapping = || new.table().nodes.iter().any(|node| node.is_flow_mapping());
-    if !new.text().contains('\t') && !has_flow_mapping() {
-        return None;
-    }
-    let kinds: [Hazards; 3] = [tabs_in_blank_lines, colons_before_brackets, keys_of_several_lines];
+    let has_flow_mapping = new.table().nodes.iter().any(|node| node.is_flow_mapping());
+    let in_flow: &[Hazards] = &[colons_before_brackets, keys_of_several_lines];
+    let in_lines: &[Hazards] = &[tabs_in_blank_lines];
+    let has_tab = has_tab(new.text());
+    let in_flow = in_flow.iter().filter(|_| has_flow_mapping);
     let mut splices = Vec::new();
-    for kind in kinds {
+    for kind in in_lines.iter().filter(|_| has_tab).chain(in_flow) {
         let found = kind(new);
         if !found.is_empty() && kind(old).is_empty() {
             splices.extend(found);
@@ -33,6 +33,12 @@ pub(super) fn without_hazards(old: DocumentRef<'_>, new: DocumentRef<'_>) -> Opt
         return None;
     }
     apply(new.file.text(), new.span(), splices).ok()
+}
+
+/// Whether a text has a tab. All bytes of a chunk are looked at, which the compiler can do for many bytes at once.
+fn has_tab(text: &str) -> bool {
+    let mut chunks = text.as_bytes().chunks(256);
+    chunks.any(|chunk| chunk.iter().fold(false, |found, byte| found | (*byte == b'\t')))
 }
 
 /// Tabs in blank lines and before comments where Kubernetes expects a token. It accepts them only after a plain scalar, which could continue
@@ -86,38 +92,42 @@ fn is_accepted(document: DocumentRef<'_>, line: Span, tab: u32) -> bool {
 /// Empty values directly before a comma or a bracket: Kubernetes reads the colon of `{key:}` as part of the key.
 fn colons_before_brackets(document: DocumentRef<'_>) -> Vec<Splice> {
     let bytes = document.file.text().as_bytes();
-    let is_hazard = |value: &NodeRef<'_>| {
+    let is_hazard = |(key, value): &(NodeRef<'_>, NodeRef<'_>)| {
         let at = value.start() as usize;
         let is_glued = matches!(bytes.get(at), Some(b',' | b'}' | b']'));
-        let key_is_plain = || {
-            let key = value.key().map(NodeRef::kind);
-            key == Some(NodeKind::Scalar(ScalarStyle::Plain))
-        };
+        let key_is_plain = || key.kind() == NodeKind::Scalar(ScalarStyle::Plain);
         at > 0 && bytes[at - 1] == b':' && is_glued && key_is_plain()
     };
-    let hazards = flow_values(document).filter(is_hazard);
-    hazards.map(|value| Splice::insert(value.start(), " ")).collect()
+    let hazards = flow_entries(document).filter(is_hazard);
+    hazards.map(|(_, value)| Splice::insert(value.start(), " ")).collect()
 }
 
 /// Keys of several lines with a value in a flow collection. Kubernetes accepts them only after a `?`.
 fn keys_of_several_lines(document: DocumentRef<'_>) -> Vec<Splice> {
     let text = document.file.text();
     let is_hazard = |key: &NodeRef<'_>| {
-        let is_long = key.span().of(text).bytes().any(is_break);
+        // Most keys are scalars, whose text needs no search for the end.
+        let is_long = match key.as_scalar() {
+            Some(scalar) => scalar.raw().bytes().any(is_break),
+            None => key.span().of(text).bytes().any(is_break),
+        };
         let colon = || Gap::from(text, key.end()).find(b":", b"").is_some();
-        let before = text[..key.full_span().start as usize].trim_end();
-        is_long && !before.ends_with('?') && colon()
+        let has_mark = || text[..key.full_span().start as usize].trim_end().ends_with('?');
+        is_long && !has_mark() && colon()
     };
-    let keys = flow_values(document).filter_map(NodeRef::key).filter(is_hazard);
+    let keys = flow_entries(document).map(|(key, _)| key).filter(is_hazard);
     keys.map(|key| Splice::insert(key.full_span().start, "? ")).collect()
 }
 
-/// The values of all mappings in flow collections.
-fn flow_values(document: DocumentRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
-    let mappings = document.root().into_iter().flat_map(NodeRef::descendants).filter(|node| {
-        node.kind() == NodeKind::Mapping && node.collection_style() != CollectionStyle::Block
-    });
-    mappings.flat_map(|mapping| mapping.children().skip(1).step_by(2))
+/// The keys and values of all mappings in flow collections.
+fn flow_entries(document: DocumentRef<'_>) -> impl Iterator<Item = (NodeRef<'_>, NodeRef<'_>)> {
+    let rows = document.table().nodes.iter().zip(0..);
+    let mappings = rows.filter(|(row, _)| row.is_flow_mapping());
+    mappings.flat_map(move |(_, index)| {
+        let mapping = document.node(index).as_mapping();
+        let entries = mapping.into_iter().flat_map(|mapping| mapping.entries());
+        entries.map(|entry| (entry.key, entry.value))
+    })
 }
 
 #[cfg(test)]

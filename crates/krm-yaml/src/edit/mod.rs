@@ -197,7 +197,7 @@ impl<'a> Edit<'a> {
     }
 
     fn document(&mut self, node: NodeRef<'a>) -> &mut DocumentEdit<'a> {
-        self.documents.entry(node.document.index).or_default()
+        self.documents.entry(node.document.table().index).or_default()
     }
 
     fn collection(&mut self, node: NodeRef<'a>) -> &mut CollectionEdit<'a> {
@@ -257,7 +257,7 @@ impl<'a> Edit<'a> {
         let Some(view) = mapping.as_mapping() else {
             return Err(wrong_kind(mapping, "a mapping", format!("key `{key}`")));
         };
-        let pending = self.documents.get(&mapping.document.index);
+        let pending = self.documents.get(&mapping.document.table().index);
         let list = pending.and_then(|edit| edit.collections.get(&mapping.index));
         for (at, entry) in view.entries().enumerate() {
             let is_removed = list.is_some_and(|list| list.removed.contains(&at));
@@ -454,7 +454,7 @@ impl<'a> Edit<'a> {
     #[doc(hidden)]
     pub fn is_certain(&self) -> bool {
         self.documents.iter().all(|(&index, edit)| {
-            let document = crate::DocumentRef { file: self.file, index };
+            let document = document_at(self.file, index);
             lower::is_certain(document, edit, self.allow_shared, self.json)
         })
     }
@@ -465,7 +465,7 @@ impl<'a> Edit<'a> {
         let mut out = String::with_capacity(text.len() + 64);
         let mut at = 0;
         for (index, edit) in &self.documents {
-            let document = crate::DocumentRef { file: self.file, index: *index };
+            let document = document_at(self.file, *index);
             let span = document.span();
             out.push_str(&text[at as usize..span.start as usize]);
             let edited = lower::apply(document, edit, self.allow_shared, self.json)?;
@@ -494,7 +494,7 @@ impl<'a> Edit<'a> {
         let new = match self.documents.first_key_value() {
             // The only document of a file is the whole of it.
             Some((0, edit)) if file.tables().len() == 1 => {
-                let document = crate::DocumentRef { file, index: 0 };
+                let document = document_at(file, 0);
                 lower::apply(document, edit, self.allow_shared, self.json)?
             }
             _ => lower::EditedDocument::Text(self.apply()?),
@@ -507,6 +507,10 @@ impl<'a> Edit<'a> {
         };
         Ok(new.with_offset(lines, columns))
     }
+}
+
+fn document_at(file: &File, index: u32) -> crate::DocumentRef<'_> {
+    crate::DocumentRef::new(file, &file.tables()[index as usize])
 }
 
 /// The error for a node of another kind than an edit needs.
@@ -541,7 +545,7 @@ pub(crate) struct EntryPositions {
 
 impl EntryPositions {
     fn children(&mut self, parent: NodeRef<'_>) -> &[u32] {
-        let key = (parent.document.index, parent.index);
+        let key = (parent.document.table().index, parent.index);
         let children = || parent.children().map(|child| child.index).collect();
         self.children.entry(key).or_insert_with(children)
     }

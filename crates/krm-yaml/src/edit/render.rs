@@ -146,7 +146,11 @@ impl<'m> Renderer<'m> {
         }
         match value {
             Value::String(text) => {
-                self.text(text, old.unwrap_or(ScalarStyle::Plain), self.block_place(column))
+                let old = old.unwrap_or(ScalarStyle::Plain);
+                // Only a text of several lines becomes a block scalar, unless the old one is one.
+                let may_be_block = old.is_block() || text.contains('\n');
+                let place = may_be_block.then(|| self.block_place(column)).flatten();
+                self.text(text, old, place)
             }
             other => Rendered { head: self.flow(other), ..Rendered::default() },
         }

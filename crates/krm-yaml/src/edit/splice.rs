@@ -117,7 +117,9 @@ pub(crate) fn apply(text: &str, range: Span, mut splices: Vec<Splice>) -> Result
     splices.sort_by_key(|s| (s.span.start, !s.span.is_empty(), u32::MAX - s.span.end, !s.is_move));
     let carriers = carriers(&splices);
     let mut work = Work { text, used: vec![false; splices.len()], carriers, splices };
-    let mut out = String::with_capacity(range.len() as usize + 64);
+    let added = |part: &Part| if let Part::New(text) = part { text.len() } else { 0 };
+    let added: usize = work.splices.iter().flat_map(|it| &it.parts).map(added).sum();
+    let mut out = String::with_capacity(range.len() as usize + added);
     work.render(range, Scope::Whole, &mut out);
     match work.used.iter().position(|used| !used) {
         None => Ok(out),
