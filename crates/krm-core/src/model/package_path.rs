@@ -142,8 +142,12 @@ fn starts_at_drive(first: &str) -> bool {
 impl Ord for PackagePath {
     fn cmp(&self, other: &Self) -> Ordering {
         // By segment: the separator sorts before every other byte.
-        let order = |byte: u8| if byte == b'/' { 0 } else { byte };
-        self.0.bytes().map(order).cmp(other.0.bytes().map(order))
+        let order = |byte: &u8| if *byte == b'/' { 0 } else { *byte };
+        let (one, other) = (self.0.as_bytes(), other.0.as_bytes());
+        // Paths of one package begin alike, and a large one is sorted and searched by them.
+        let chunks = one.as_chunks::<8>().0.iter().zip(other.as_chunks::<8>().0);
+        let same = 8 * chunks.take_while(|(one, other)| one == other).count();
+        one[same..].iter().map(order).cmp(other[same..].iter().map(order))
     }
 }
 

@@ -168,8 +168,8 @@ pub(crate) fn is_resource(node: NodeRef<'_>) -> bool {
 
 /// The items of a `List` or `ResourceList`, and of a `…List` whose items are resources. A custom kind may merely be named like a list.
 pub(crate) fn list_items(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
-    let kind = field(node, "kind")?.as_str()?;
-    let list = field(node, "items").filter(|_| kind.ends_with("List"))?;
+    let kind = field(node, "kind")?.as_str().filter(|kind| kind.ends_with("List"))?;
+    let list = field(node, "items")?;
     let mut items = list.as_sequence()?.items();
     let is_list = matches!(&*kind, "List" | "ResourceList") || items.any(is_resource);
     is_list.then_some(list)

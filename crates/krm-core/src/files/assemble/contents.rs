@@ -67,7 +67,7 @@ impl<'a> FileAssembly<'a, '_> {
     fn edited(&self, file: &File, path: &PackagePath) -> Result<Option<String>, Diagnostic> {
         let changed = self.actions.iter().filter_map(|(index, action)| match action {
             ResourceAction::Keep { before, after, .. } if !after.shares_text(before) => {
-                Some((*index, *before, after))
+                Some((index, *before, after))
             }
             _ => None,
         });

@@ -50,9 +50,9 @@ impl FileAssembly<'_, '_> {
             return None;
         }
         let mut all = Vec::new();
-        for (index, action) in &self.actions {
+        for (index, action) in self.actions.iter() {
             let ResourceAction::Keep { before, after, .. } = action else { return None };
-            if after.index.is_some_and(|it| it != *index) {
+            if after.index.is_some_and(|it| it != index) {
                 return None;
             }
             if !after.shares_text(before) {
@@ -65,8 +65,7 @@ impl FileAssembly<'_, '_> {
 
     /// The text of an item that is the whole of its file, markers included.
     fn take_whole(&mut self) -> Option<String> {
-        let (_, action) = self.actions.pop_first()?;
-        match action {
+        match self.actions.take_only()? {
             ResourceAction::Keep { after, .. } => Some(after.into_text()),
             ResourceAction::Remove => None,
         }
@@ -77,7 +76,7 @@ impl FileAssembly<'_, '_> {
         self.positions = super::contents::positions(self.old);
         let changed = self.actions.iter().filter_map(|(index, action)| match action {
             ResourceAction::Keep { before, after, .. } if !after.shares_text(before) => {
-                Some((*index, *before, after))
+                Some((index, *before, after))
             }
             _ => None,
         });

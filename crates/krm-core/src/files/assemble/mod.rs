@@ -18,6 +18,7 @@
 //! # Ok::<(), krm_core::PackagePathError>(())
 //! ```
 
+mod actions;
 mod contents;
 mod in_place;
 mod order;
@@ -25,6 +26,7 @@ mod order;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
+use self::actions::Actions;
 use crate::files::arrangement::ResourcePosition;
 use crate::files::{FilesKind, Placement};
 use crate::functions::resource_list::{Item, to_json};
@@ -98,14 +100,14 @@ pub fn assemble_with<'a>(
     let known: HashMap<usize, &Item> =
         before.iter().filter_map(|item| Some((item.origin?, item))).collect();
     let (after, warnings) = as_written(&known, after)?;
-    let mut assembly = Assembly { package, known, files: BTreeMap::new() };
+    let files = package.files().iter().map(|_| None).collect();
+    let mut assembly = Assembly { package, known, files, new_files: BTreeMap::new(), last: 0 };
     let deleted = assembly.assign(before, after)?;
     if deletions == Deletions::Some {
         check_deletions(&deleted, before)?;
     }
-    let touched = assembly.files.into_iter().filter(|(_, file)| file.is_touched);
     let touched: Vec<Mutex<Option<(PackagePath, FileAssembly<'a, '_>)>>> =
-        touched.map(|it| Mutex::new(Some(it))).collect();
+        assembly.touched().into_iter().map(|it| Mutex::new(Some(it))).collect();
     let results = for_each(touched.len(), &|at| {
         let file = touched[at].lock().unwrap_or_else(PoisonError::into_inner).take();
         file.map_or(Ok(None), |(path, file)| file.finish(path))
@@ -160,7 +162,7 @@ struct FileAssembly<'a, 'b> {
     /// The positions of the resources in the file, by index; filled in only if they are needed.
     positions: Vec<ResourcePosition>,
     /// What happens to its resources, by index; resources without an entry were not selected and stay.
-    actions: BTreeMap<usize, ResourceAction<'b>>,
+    actions: Actions<'b>,
     /// Items that are new or come from other files, in order.
     incoming: Vec<Incoming>,
     is_touched: bool,
@@ -185,16 +187,38 @@ struct Assembly<'a, 'b> {
     package: &'a Package,
     /// The items of the package by their origin. They have the path and index that they have in the package.
     known: HashMap<usize, &'b Item>,
-    files: BTreeMap<PackagePath, FileAssembly<'a, 'b>>,
+    /// The files of the package, as far as they have items.
+    files: Vec<Option<FileAssembly<'a, 'b>>>,
+    /// Files that the package does not have.
+    new_files: BTreeMap<PackagePath, FileAssembly<'a, 'b>>,
+    /// The index of the last file of the package that was looked up: the next item is mostly in the same or the next one.
+    last: usize,
 }
 
 impl<'a, 'b> Assembly<'a, 'b> {
     fn file(&mut self, path: &PackagePath) -> &mut FileAssembly<'a, 'b> {
-        if !self.files.contains_key(path) {
-            let old = self.package.file(path);
-            self.files.insert(path.clone(), FileAssembly { old, ..FileAssembly::default() });
-        }
-        self.files.get_mut(path).expect("the file was just inserted")
+        let files = self.package.files();
+        let is_it = |at: &usize| files.get(*at).is_some_and(|file| file.path == *path);
+        let near = [self.last, self.last + 1].into_iter().find(is_it);
+        let found = near.or_else(|| files.binary_search_by(|file| file.path.cmp(path)).ok());
+        let Some(at) = found else { return self.new_files.entry(path.clone()).or_default() };
+        self.last = at;
+        let new = || FileAssembly { old: Some(&files[at]), ..FileAssembly::default() };
+        self.files[at].get_or_insert_with(new)
+    }
+
+    fn all_files(&mut self) -> impl Iterator<Item = &mut FileAssembly<'a, 'b>> {
+        self.files.iter_mut().flatten().chain(self.new_files.values_mut())
+    }
+
+    /// The files that may change, in the order of their paths.
+    fn touched(self) -> Vec<(PackagePath, FileAssembly<'a, 'b>)> {
+        let old = self.package.files().iter().zip(self.files);
+        let old = old.filter_map(|(file, assembly)| Some((file.path.clone(), assembly?)));
+        let mut all: Vec<_> =
+            old.chain(self.new_files).filter(|(_, file)| file.is_touched).collect();
+        all.sort_by(|(one, _), (other, _)| one.cmp(other));
+        all
     }
 
     /// Assigns every item to its file, and returns the resources that are deleted.
@@ -238,10 +262,11 @@ impl<'a, 'b> Assembly<'a, 'b> {
             let path = placement.new_file(incoming.item.resource());
             self.insert(&path, incoming);
         }
+        self.all_files().for_each(|file| file.actions.sort());
         let mut deleted = Vec::new();
         for (item, path, index) in before.iter().filter_map(located) {
             let file = self.file(path);
-            if !file.actions.contains_key(&index) {
+            if file.actions.get(index).is_none() {
                 file.is_touched = true;
                 file.actions.insert(index, ResourceAction::Remove);
             }
@@ -250,6 +275,7 @@ impl<'a, 'b> Assembly<'a, 'b> {
                 deleted.push(DeletedResource { resource, path, index });
             }
         }
+        self.all_files().for_each(|file| file.actions.sort());
         if errors.is_empty() { Ok(deleted) } else { Err(errors) }
     }
 

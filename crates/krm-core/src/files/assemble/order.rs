@@ -25,7 +25,7 @@ impl FileAssembly<'_, '_> {
         let is_kept = |at: usize| kept.binary_search(&at).is_ok();
         let mut arrangement = Arrangement::default();
         let is_removed = |at: &usize| {
-            matches!(self.actions.get(at), Some(ResourceAction::Remove)) || !is_kept(*at)
+            matches!(self.actions.get(*at), Some(ResourceAction::Remove)) || !is_kept(*at)
         };
         arrangement.removed =
             (0..self.positions.len()).filter(is_removed).map(|at| self.positions[at]).collect();
@@ -40,7 +40,7 @@ impl FileAssembly<'_, '_> {
                     arrangement.added.extend(leading.drain(..).map(|item| added(item, before)));
                     continue;
                 }
-                Entry::Existing(at) => match self.actions.get(&at) {
+                Entry::Existing(at) => match self.actions.get(at) {
                     Some(ResourceAction::Keep { after, .. }) => after,
                     _ => continue,
                 },
@@ -67,7 +67,7 @@ impl FileAssembly<'_, '_> {
     fn entries(&self) -> Vec<Entry<'_>> {
         let (mut unmoved, mut asking, mut last) = (Vec::new(), Vec::new(), Vec::new());
         for at in 0..self.positions.len() {
-            match self.actions.get(&at) {
+            match self.actions.get(at) {
                 Some(ResourceAction::Remove) => {}
                 Some(ResourceAction::Keep { after, order, .. })
                     if after.index.is_some_and(|index| index != at) =>

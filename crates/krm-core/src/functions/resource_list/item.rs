@@ -45,11 +45,14 @@ impl Item {
         if let Some(error) = file.errors().next() {
             return Err(Diagnostic::from_syntax(error, &file));
         }
-        let roots: Vec<NodeRef<'_>> = file.documents().filter_map(|it| it.root()).collect();
-        match roots[..] {
-            [_] => {}
-            [] => return Err(Diagnostic::error(ResourceListKind::NoResource)),
-            [_, more, ..] => {
+        let roots = {
+            let mut roots = file.documents().filter_map(|it| it.root());
+            (roots.next(), roots.next())
+        };
+        match roots {
+            (Some(_), None) => {}
+            (None, _) => return Err(Diagnostic::error(ResourceListKind::NoResource)),
+            (Some(_), Some(more)) => {
                 let error =
                     Diagnostic::error(ResourceListKind::SeveralDocuments { expected: "resource" });
                 return Err(error.at(&file, more.span()));
