@@ -216,6 +216,10 @@ pub(crate) fn change_each<T: Send>(
     collect: impl for<'a> Fn(&mut Changes<'a>, &'a Resource) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
     let work = |resource: &mut Resource| change(resource, &collect);
+    if resources.len() <= MIN_PER_THREAD {
+        // The threads of rayon would be woken for nothing, once for each package with a few resources.
+        return resources.into_iter().map(work).collect();
+    }
     // All results are collected before one is looked at: which error comes first does not depend on the number of threads.
     let results: Vec<Result<T, Error>> =
         resources.into_par_iter().with_min_len(MIN_PER_THREAD).map(work).collect();

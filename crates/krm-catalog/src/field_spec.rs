@@ -1,5 +1,7 @@
 //! Field specs: a path in resources of some kinds, and whether a missing field is created.
 
+use std::sync::OnceLock;
+
 use krm_sdk::{Error, Resource};
 use krm_yaml::{NodeKind, NodeRef};
 use serde::Deserialize;
@@ -21,6 +23,9 @@ pub(crate) struct FieldSpec {
     path: String,
     #[serde(default)]
     create: bool,
+    /// The keys of the path, split once for all resources.
+    #[serde(skip)]
+    keys: OnceLock<Vec<String>>,
 }
 
 /// Whether a resource has this group, version and kind. Empty strings match any.
@@ -41,11 +46,12 @@ impl FieldSpec {
     /// A field of the resources of a kind.
     pub(crate) fn new(group: &str, version: &str, kind: &str, path: &str, create: bool) -> Self {
         let [group, version, kind, path] = [group, version, kind, path].map(str::to_owned);
-        Self { group, version, kind, path, create }
+        Self { group, version, kind, path, create, keys: OnceLock::new() }
     }
 
-    pub(crate) fn path(&self) -> &str {
-        &self.path
+    /// The keys of the path.
+    pub(crate) fn keys(&self) -> &[String] {
+        self.keys.get_or_init(|| keys(&self.path))
     }
 
     pub(crate) fn selects(&self, resource: &Resource) -> bool {
@@ -64,10 +70,20 @@ impl FieldSpec {
         if !self.selects(resource) {
             return Ok(Vec::new());
         }
-        let mut walk = Walk { resource, changes, create: self.create, slots: Vec::new() };
-        walk.visit(resource.root(), &keys(&self.path), false)?;
-        Ok(walk.slots)
+        find(resource, changes, self.keys(), self.create)
     }
+}
+
+/// The fields of a resource at a path of keys, as [`FieldSpec::find`] returns them.
+pub(crate) fn find<'a>(
+    resource: &'a Resource,
+    changes: &mut Changes<'a>,
+    keys: &[impl AsRef<str>],
+    create: bool,
+) -> Result<Vec<FieldSlot<'a>>, Error> {
+    let mut walk = Walk { resource, changes, create, slots: Vec::new() };
+    walk.visit(resource.root(), keys, false)?;
+    Ok(walk.slots)
 }
 
 /// The slot of one entry of the mapping at a slot.
@@ -92,7 +108,7 @@ pub(crate) fn entry<'a>(
 }
 
 /// The keys of a path.
-pub(crate) fn keys(path: &str) -> Vec<String> {
+fn keys(path: &str) -> Vec<String> {
     let mut keys: Vec<String> = Vec::new();
     let mut joins = false;
     for part in path.split('/') {
@@ -121,7 +137,12 @@ struct Walk<'w, 'a> {
 
 impl<'a> Walk<'_, 'a> {
     /// Recursion is bounded by the length of the path and the nesting of sequences.
-    fn visit(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) -> Result<(), Error> {
+    fn visit(
+        &mut self,
+        node: NodeRef<'a>,
+        keys: &[impl AsRef<str>],
+        is_shared: bool,
+    ) -> Result<(), Error> {
         let is_shared = is_shared || node.kind() == NodeKind::Alias;
         let node = self.changes.resolve(node);
         let Some((key, rest)) = keys.split_first() else {
@@ -132,9 +153,9 @@ impl<'a> Walk<'_, 'a> {
         if let Some(list) = node.as_sequence() {
             return list.items().try_for_each(|item| self.visit(item, keys, is_shared));
         }
-        let (name, is_list) = match key.strip_suffix("[]") {
+        let (name, is_list) = match key.as_ref().strip_suffix("[]") {
             Some(name) => (name, true),
-            None => (key.as_str(), false),
+            None => (key.as_ref(), false),
         };
         if is_null(node) {
             self.add_missing(node, keys, is_shared);
@@ -156,10 +177,11 @@ impl<'a> Walk<'_, 'a> {
         }
     }
 
-    fn add_missing(&mut self, node: NodeRef<'a>, keys: &[String], is_shared: bool) {
-        if self.create && !keys.iter().any(|key| key.ends_with("[]")) {
+    fn add_missing(&mut self, node: NodeRef<'a>, keys: &[impl AsRef<str>], is_shared: bool) {
+        if self.create && !keys.iter().any(|key| key.as_ref().ends_with("[]")) {
             self.changes.arrive(node, is_shared);
-            self.slots.push(FieldSlot::Missing(node, keys.to_vec()));
+            let keys = keys.iter().map(|key| key.as_ref().to_owned()).collect();
+            self.slots.push(FieldSlot::Missing(node, keys));
         }
     }
 }

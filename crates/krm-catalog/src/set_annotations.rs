@@ -12,7 +12,7 @@ use crate::changes::{Changes, change_each};
 use crate::config::{
     function_config, invalid_field, is_config_map, is_custom, missing, unknown_kind,
 };
-use crate::field_spec::{FieldSpec, entry, keys};
+use crate::field_spec::{FieldSpec, entry};
 use crate::{Builtin, Run, releases};
 
 /// The description of the function.
@@ -131,8 +131,11 @@ fn set<'a>(
                 changes.set(&entry, value);
             }
         }
-        let path = keys(field.path()).join(".").replace("[]", "");
-        if !slots.is_empty() && !paths.contains(&path) {
+        if slots.is_empty() {
+            continue;
+        }
+        let path = field.keys().join(".").replace("[]", "");
+        if !paths.contains(&path) {
             paths.push(path);
         }
     }

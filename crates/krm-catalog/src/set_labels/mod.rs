@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use crate::changes::{Changes, FieldSlot, change_each, not_a_mapping};
 use crate::config::{function_config, is_config_map, is_custom, missing, unknown_kind};
-use crate::field_spec::FieldSpec;
+use crate::field_spec::find;
 use crate::{Builtin, Run, Version, releases};
 
 /// The description of the function.
@@ -29,10 +29,10 @@ struct SetLabels {
     labels: BTreeMap<String, String>,
 }
 
-/// Where some kinds have labels: below each existing node at `within`, the mapping at `path`.
+/// Where some kinds have labels: below each existing node at `within` (or each element, if that is a sequence), the mapping at `path`.
 struct Rule {
     kinds: &'static [[&'static str; 2]],
-    within: &'static str,
+    within: &'static [&'static str],
     path: &'static [&'static str],
     /// Whether labels are added; if not, only existing ones are changed.
     adds: bool,
@@ -63,7 +63,7 @@ const TEMPLATED: &[[&str; 2]] = &[
 
 const fn rule(
     kinds: &'static [[&'static str; 2]],
-    within: &'static str,
+    within: &'static [&'static str],
     path: &'static [&'static str],
     adds: bool,
 ) -> Rule {
@@ -71,40 +71,52 @@ const fn rule(
 }
 
 const RULES: &[Rule] = &[
-    rule(ALL, "", LABELS, true),
-    rule(SELECTING, "", &["spec", "selector"], true),
-    rule(WORKLOADS, "", &["spec", "selector", "matchLabels"], true),
-    rule(MATCHING, "", &["spec", "selector", "matchLabels"], false),
-    rule(POLICIES, "", &["spec", "podSelector", "matchLabels"], false),
-    rule(CRON, "spec/jobTemplate", LABELS, true),
-    rule(CRON, "spec/jobTemplate/spec", MATCH, false),
-    rule(STATEFUL, "spec/volumeClaimTemplates[]", LABELS, true),
-    rule(STATEFUL, "spec/volumeClaimTemplates[]", MATCH, false),
-    rule(POLICIES, "spec/ingress[]/from[]", POD_MATCH, false),
-    rule(POLICIES, "spec/egress[]/to[]", POD_MATCH, false),
+    rule(ALL, &[], LABELS, true),
+    rule(SELECTING, &[], &["spec", "selector"], true),
+    rule(WORKLOADS, &[], &["spec", "selector", "matchLabels"], true),
+    rule(MATCHING, &[], &["spec", "selector", "matchLabels"], false),
+    rule(POLICIES, &[], &["spec", "podSelector", "matchLabels"], false),
+    rule(CRON, &["spec", "jobTemplate"], LABELS, true),
+    rule(CRON, &["spec", "jobTemplate", "spec"], MATCH, false),
+    rule(STATEFUL, &["spec", "volumeClaimTemplates"], LABELS, true),
+    rule(STATEFUL, &["spec", "volumeClaimTemplates"], MATCH, false),
+    rule(POLICIES, &["spec", "ingress[]", "from"], POD_MATCH, false),
+    rule(POLICIES, &["spec", "egress[]", "to"], POD_MATCH, false),
 ];
 
 /// The labels and selectors of a pod template, relative to the template.
-const POD_RULES: &[(&str, &[&str], bool)] = &[
-    ("", LABELS, true),
-    ("/spec/topologySpreadConstraints[]", LABEL_MATCH, false),
+const POD_RULES: &[(&[&str], &[&str], bool)] = &[
+    (&[], LABELS, true),
+    (&["spec", "topologySpreadConstraints"], LABEL_MATCH, false),
     (
-        "/spec/affinity/podAffinity/preferredDuringSchedulingIgnoredDuringExecution[]/podAffinityTerm",
+        &[
+            "spec",
+            "affinity",
+            "podAffinity",
+            "preferredDuringSchedulingIgnoredDuringExecution[]",
+            "podAffinityTerm",
+        ],
         LABEL_MATCH,
         false,
     ),
     (
-        "/spec/affinity/podAffinity/requiredDuringSchedulingIgnoredDuringExecution[]",
+        &["spec", "affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"],
         LABEL_MATCH,
         false,
     ),
     (
-        "/spec/affinity/podAntiAffinity/preferredDuringSchedulingIgnoredDuringExecution[]/podAffinityTerm",
+        &[
+            "spec",
+            "affinity",
+            "podAntiAffinity",
+            "preferredDuringSchedulingIgnoredDuringExecution[]",
+            "podAffinityTerm",
+        ],
         LABEL_MATCH,
         false,
     ),
     (
-        "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution[]",
+        &["spec", "affinity", "podAntiAffinity", "requiredDuringSchedulingIgnoredDuringExecution"],
         LABEL_MATCH,
         false,
     ),
@@ -179,16 +191,31 @@ fn set<'a>(
         }
     }
     let template = match () {
-        () if matches_kind(TEMPLATED) => "spec/template",
-        () if matches_kind(CRON) => "spec/jobTemplate/spec/template",
+        () if matches_kind(TEMPLATED) => &["spec", "template"][..],
+        () if matches_kind(CRON) => &["spec", "jobTemplate", "spec", "template"],
         () => return Ok(count),
     };
+    let skips_affinity = has_no_affinity(resource, template);
     for (below, path, adds) in POD_RULES {
-        for node in within(changes, resource, &format!("{template}{below}"))? {
+        if skips_affinity && below.contains(&AFFINITY) {
+            continue;
+        }
+        for node in within(changes, resource, &[template, below].concat())? {
             count += apply(changes, resource, node, (path, *adds), labels)?;
         }
     }
     Ok(count)
+}
+
+const AFFINITY: &str = "affinity";
+
+/// Whether it is certain that a pod template has no affinity. Most have none, and four rules are about it.
+fn has_no_affinity(resource: &Resource, template: &[&str]) -> bool {
+    let mut path = template.iter().chain(&["spec"]);
+    let spec = path.try_fold(resource.root(), |node, key| node.as_mapping()?.get(key));
+    // Aliases and merged keys are left to the search of the rule.
+    let spec = spec.and_then(NodeRef::as_mapping);
+    spec.is_some_and(|spec| spec.get(AFFINITY).is_none() && spec.get("<<").is_none())
 }
 
 /// Whether a resource has one of the groups and kinds. `core` is the group without a name, and an empty name matches any group.
@@ -207,13 +234,12 @@ fn matches_kind(group: &str, kind: &str, kinds: &[[&str; 2]]) -> bool {
 fn within<'a>(
     changes: &mut Changes<'a>,
     resource: &'a Resource,
-    path: &str,
+    path: &[&str],
 ) -> Result<Vec<NodeRef<'a>>, Error> {
     if path.is_empty() {
         return Ok(vec![resource.root()]);
     }
-    let path = path.strip_suffix("[]").unwrap_or(path);
-    let slots = FieldSpec::new("", "", "", path, false).find(resource, changes)?;
+    let slots = find(resource, changes, path, false)?;
     let mut nodes = Vec::new();
     for node in slots.iter().filter_map(FieldSlot::node) {
         let Some(list) = node.as_sequence() else {
