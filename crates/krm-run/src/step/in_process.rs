@@ -1,8 +1,10 @@
 //! Built-in functions: they work on the items themselves, and a panic is an error like any other.
 //!
-//! Those in Rust run on their own thread, because a function that exceeds its time or is interrupted cannot be stopped from
-//! outside. It is abandoned: it only has copies of the items, so nothing that it still does is visible, and it ends with krm.
+//! Those in Rust run on another thread, because a function that exceeds its time or is interrupted cannot be stopped from
+//! outside. It is abandoned with its thread: it only has copies of the items, so nothing that it still does is visible, and it ends with
+//! krm. A thread whose function has ended runs the next one.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc;
@@ -76,7 +78,30 @@ pub(super) fn run(
     }
 }
 
-/// Calls a function on a thread of its own, within its time.
+/// What a worker runs.
+type Job = Box<dyn FnOnce() + Send>;
+
+/// A thread that runs one job after the other, until it is dropped.
+struct Worker {
+    jobs: mpsc::Sender<Job>,
+}
+
+thread_local! {
+    /// The worker of this thread, while it is idle. Starting a thread takes longer than most functions need for a few resources, and
+    /// a tree of packages has thousands of functions.
+    static IDLE: Cell<Option<Worker>> = const { Cell::new(None) };
+}
+
+impl Worker {
+    fn start() -> std::io::Result<Self> {
+        let (jobs, receiver) = mpsc::channel::<Job>();
+        let work = move || receiver.into_iter().for_each(|job| job());
+        thread::Builder::new().stack_size(STACK).spawn(work)?;
+        Ok(Self { jobs })
+    }
+}
+
+/// Calls a function on another thread, within its time.
 pub(super) fn on_thread(
     function: impl Fn(&mut ResourceList) -> Result<(), Error> + Send + 'static,
     mut list: ResourceList,
@@ -89,10 +114,19 @@ pub(super) fn on_thread(
         // An error means that the function was abandoned.
         let _ = sender.send((result, list));
     };
-    match thread::Builder::new().stack_size(STACK).spawn(work) {
-        Ok(_) => wait(&receiver, limits.time, interrupt),
-        Err(error) => Err(RunKind::CannotStart { reason: error.to_string() }),
+    let worker = match IDLE.take() {
+        Some(worker) => worker,
+        None => {
+            Worker::start().map_err(|error| RunKind::CannotStart { reason: error.to_string() })?
+        }
+    };
+    // If the thread has ended, the job is dropped, and so is its sender: that is what `wait` reports.
+    let _ = worker.jobs.send(Box::new(work));
+    let output = wait(&receiver, limits.time, interrupt);
+    if output.is_ok() {
+        IDLE.set(Some(worker));
     }
+    output
 }
 
 /// The items that the function left in its list.
