@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 use krm_core::functions::adapter::Input;
-use krm_core::functions::resource_list::{InputList, InputOptions};
+use krm_core::functions::resource_list::{InputList, InputOptions, Item};
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath};
 use krm_yaml::File;
 
@@ -88,14 +88,16 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         without_ids: true,
         ..InputOptions::default()
     };
-    let list = InputList::of(&items, &options).map_err(Failure::input)?;
     match args.output {
         Output::Stdout => {
-            let body = list.text().splitn(3, '\n').nth(2).unwrap_or_default();
+            let pieces = pieces(items, &options).map_err(Failure::input)?;
             console.data(&args.head())?;
-            console.data(body)?;
+            for piece in pieces {
+                console.data(&piece)?;
+            }
         }
         Output::Unwrap => {
+            let list = InputList::of(&items, &options).map_err(Failure::input)?;
             let file = File::parse(list.text().to_owned());
             let file = file.map_err(|error| Failure::input(Diagnostic::from(&error)))?;
             let texts = Input::new(&file).map_err(Failure::input)?.texts();
@@ -103,6 +105,28 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         }
     }
     Ok(Exit::Success)
+}
+
+/// How many items become one piece of text. Small pieces take the memory that dropped items leave.
+const PIECE: usize = 16;
+
+/// The list below its kind, in pieces. Items are dropped as soon as their text is there, so that a large package needs no memory for both.
+/// Nothing is printed before all pieces are there, because one item may be an error.
+fn pieces(items: Vec<Item>, options: &InputOptions<'_>) -> Result<Vec<String>, Diagnostic> {
+    let below_items =
+        |list: InputList<'_>| list.text().splitn(4, '\n').nth(3).unwrap_or_default().to_owned();
+    let mut pieces = vec![if items.is_empty() { "items: []\n" } else { "items:\n" }.to_owned()];
+    let without_config = InputOptions { function_config: None, ..options.clone() };
+    let mut items = items.into_iter();
+    loop {
+        let next: Vec<Item> = items.by_ref().take(PIECE).collect();
+        if next.is_empty() {
+            break;
+        }
+        pieces.push(below_items(InputList::of(&next, &without_config)?));
+    }
+    pieces.push(below_items(InputList::of([], options)?));
+    Ok(pieces)
 }
 
 impl Args {
