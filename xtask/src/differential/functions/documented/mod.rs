@@ -111,6 +111,13 @@ const DOCUMENTED: &[Documented] = &[
         it.path.last().is_some_and(|key| key == "image")
             && (ours.contains(":1.16.1@sha256:") || both_given.is_some_and(without))
     }),
+    of("set-image", "colon-kept", |_, it| {
+        let both = text(&it.ours).zip(text(&it.theirs));
+        it.path.last().is_some_and(|key| key == "image")
+            && both.is_some_and(|(ours, theirs)| {
+                ours.rsplit_once(':').is_some_and(|(name, tag)| theirs == format!("{name}{tag}"))
+            })
+    }),
     of("set-image", "unchanged-fields", is_quoted_bool),
     of("set-image", "unused-warning", |_, it| ours_says(it, "warning: no image is named")),
     of("set-labels", "affinity", names::is_label_of_affinity),
