@@ -69,6 +69,7 @@ const DOCUMENTED: &[Documented] = &[
     of("ensure-name-substring", "external-dependency", names::is_external_dependency),
     of("ensure-name-substring", "skipped-kinds", names::is_dependency_of_skipped_kind),
     of("fix", "function-kept", old_packages::is_function_kept),
+    of("fix", "known-from-field", old_packages::is_known_from_field),
     of("fix", "no-empty-pipeline", old_packages::is_empty_pipeline),
     of("fix", "removals-reported", |_, it| ours_says(it, "warning: kpt-set cannot represent")),
     of("fix", "unknown-list", old_packages::is_unknown_list),

@@ -35,6 +35,16 @@ pub(super) fn is_empty_pipeline(_: &Case, difference: &Difference) -> bool {
     difference.path == ["pipeline"] && difference.ours.is_none() && is_empty
 }
 
+/// A reference in the old form to a setter that another field has in the new form.
+pub(super) fn is_known_from_field(case: &Case, difference: &Difference) -> bool {
+    let path = difference.path.concat();
+    let is_elsewhere = |ours: &str| case.comments.iter().any(|(at, it)| *at != path && it == ours);
+    difference.part == Part::Comment
+        && difference.theirs.is_none()
+        && !case.comments.contains_key(&path)
+        && text(&difference.ours).is_some_and(is_elsewhere)
+}
+
 /// The comment of a list whose setter is not defined.
 pub(super) fn is_unknown_list(case: &Case, difference: &Difference) -> bool {
     let path = difference.path.concat();
