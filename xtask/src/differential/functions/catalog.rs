@@ -81,13 +81,16 @@ pub(super) const FUNCTIONS: &[Function] = &[
 
 /// Built-in functions without a comparison here, and why.
 pub(super) const NOT_COMPARED: &[(&str, &str)] = &[
+    ("export-terraform", "has no generated packages here yet"),
     ("gen-pkg-context", "part of kpt, not a program of the catalog; `--kpt` runs it with kpt"),
+    ("generate-kpt-pkg-docs", "has no generated packages here yet"),
     ("kubeconform", "`--kubeconform` compares it with the real kubeconform"),
     (
         "kubeval",
         "the validation of kubeconform with other messages; the real kubeval downloads schemas",
     ),
     ("no-op", "returns its input, and has no original"),
+    ("render-helm-chart", "runs helm, which both would need"),
 ];
 
 #[cfg(test)]
