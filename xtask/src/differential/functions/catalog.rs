@@ -82,7 +82,7 @@ pub(super) const FUNCTIONS: &[Function] = &[
 /// Built-in functions without a comparison here, and why.
 pub(super) const NOT_COMPARED: &[(&str, &str)] = &[
     ("export-terraform", "has no generated packages here yet"),
-    ("gen-pkg-context", "part of kpt, not a program of the catalog; `--kpt` runs it with kpt"),
+    ("gen-pkg-context", "part of kpt, not a program of the catalog"),
     ("generate-kpt-pkg-docs", "has no generated packages here yet"),
     ("kubeconform", "`--kubeconform` compares it with the real kubeconform"),
     (
