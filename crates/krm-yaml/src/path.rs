@@ -23,6 +23,36 @@ pub enum Segment {
     End,
 }
 
+impl From<&str> for Segment {
+    fn from(key: &str) -> Self {
+        Self::Key(key.to_owned())
+    }
+}
+
+impl From<String> for Segment {
+    fn from(key: String) -> Self {
+        Self::Key(key)
+    }
+}
+
+impl From<&String> for Segment {
+    fn from(key: &String) -> Self {
+        Self::Key(key.clone())
+    }
+}
+
+impl From<usize> for Segment {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+impl From<&Segment> for Segment {
+    fn from(segment: &Segment) -> Self {
+        segment.clone()
+    }
+}
+
 /// A path to a node, printed as it was parsed.
 ///
 /// ```
@@ -78,6 +108,20 @@ impl Path {
     pub fn join(&self, key: &str) -> Path {
         let mut path = self.clone();
         path.push(Segment::Key(key.to_owned()));
+        path
+    }
+}
+
+/// A path of keys and indices, which are taken as they are: a key may contain dots.
+///
+/// ```
+/// let path: krm_yaml::Path = ["data", "a.b"].into_iter().collect();
+/// assert_eq!(path.to_string(), r#"data."a.b""#);
+/// ```
+impl<S: Into<Segment>> FromIterator<S> for Path {
+    fn from_iter<I: IntoIterator<Item = S>>(segments: I) -> Self {
+        let mut path = Path::default();
+        segments.into_iter().for_each(|segment| path.push(segment.into()));
         path
     }
 }

@@ -1,5 +1,7 @@
 //! Values: the meaning of a subtree, and input of edits.
 
+mod convert;
+
 use std::borrow::Cow;
 
 use crate::expansion::ExpansionError;
@@ -148,30 +150,6 @@ impl<'a> Value<'a> {
             (Self::String(wanted), ScalarType::String) => text == *wanted,
             _ => false,
         }
-    }
-}
-
-impl<'a> From<&'a str> for Value<'a> {
-    fn from(text: &'a str) -> Self {
-        Self::String(text.into())
-    }
-}
-
-impl From<bool> for Value<'_> {
-    fn from(value: bool) -> Self {
-        Self::Bool(value)
-    }
-}
-
-impl From<i64> for Value<'_> {
-    fn from(number: i64) -> Self {
-        Self::int(number)
-    }
-}
-
-impl<'a> From<NodeRef<'a>> for Value<'a> {
-    fn from(node: NodeRef<'a>) -> Self {
-        Self::Node(node)
     }
 }
 
