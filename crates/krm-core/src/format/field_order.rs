@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use krm_yaml::{NodeRef, ScalarStyle};
+use krm_yaml::{NodeRef, ScalarStyle, Value};
 
 /// Compat: the order of kustomize's `cfg fmt`. Of names that it lists twice, the effective position.
 const KNOWN: &[&str] = &[
@@ -139,12 +139,45 @@ pub(super) fn order_of(key: NodeRef<'_>) -> Option<FieldOrder<'_>> {
         ScalarStyle::Plain if !scalar.raw().contains(['\n', '\r']) => Cow::Borrowed(scalar.raw()),
         _ => scalar.value(),
     };
-    let rank = match RANKS.binary_search_by_key(&(name.len(), &*name), |(known, _)| *known) {
-        Ok(at) => RANKS[at].1,
-        Err(_) if name == "<<" && scalar.style() == ScalarStyle::Plain => 0,
-        Err(_) => usize::MAX,
+    let rank = match known_rank(&name) {
+        Some(rank) => rank,
+        None if name == "<<" && scalar.style() == ScalarStyle::Plain => 0,
+        None => usize::MAX,
     };
     Some((rank, name))
+}
+
+fn known_rank(name: &str) -> Option<usize> {
+    let at = RANKS.binary_search_by_key(&(name.len(), name), |(known, _)| *known).ok()?;
+    Some(RANKS[at].1)
+}
+
+/// Sorts the fields of a value that is not written yet by the Kubernetes convention, at every depth, as [`super::format()`] does with
+/// files. Mappings with keys other than strings keep their order.
+///
+/// ```
+/// use krm_yaml::Value;
+///
+/// let mut container = Value::from_iter([("args", "-v"), ("image", "nginx"), ("name", "web")]);
+/// krm_core::format::sort_value(&mut container);
+/// assert_eq!(krm_core::print::json::display(&container), r#"{"name":"web","image":"nginx","args":"-v"}"#);
+/// ```
+pub fn sort_value(value: &mut Value<'_>) {
+    match value {
+        Value::Sequence(items) => items.iter_mut().for_each(sort_value),
+        Value::Mapping(entries) => {
+            entries.iter_mut().for_each(|(_, value)| sort_value(value));
+            if entries.iter().all(|(key, _)| matches!(key, Value::String(_))) {
+                entries.sort_by_cached_key(|(key, _)| match key {
+                    Value::String(name) => {
+                        (known_rank(name).unwrap_or(usize::MAX), name.to_string())
+                    }
+                    _ => (usize::MAX, String::new()),
+                });
+            }
+        }
+        _ => {}
+    }
 }
 
 #[cfg(test)]

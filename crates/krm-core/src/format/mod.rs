@@ -14,6 +14,7 @@ mod sort;
 
 use krm_yaml::{DocumentRef, File, Indentation, NodeKind, NodeRef};
 
+pub use field_order::sort_value;
 pub use kinds::FormatKind;
 
 use crate::Diagnostic;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use krm_yaml::{Edit, File, NodeRef, Value};
+use krm_yaml::{Edit, File, NodeRef, Path, Segment, Value};
 
 use super::ResultKind;
 use super::field::FieldLookup;
@@ -154,12 +154,66 @@ fn label(diagnostic: &Diagnostic, field: &FieldLookup<'_>) -> String {
 
 fn edited(file: &File, fixes: &[&Fix<'_>], json: bool) -> Result<String, ResultKind> {
     let mut edit = Edit::new(file).json(json);
-    let queued = fixes.iter().try_for_each(|fix| match fix.field.exists() {
-        true => edit.set(fix.field.node, fix.value.clone()),
-        false => edit.set_at(fix.field.node.document(), &fix.field.path(), fix.value.clone()),
+    let (existing, missing): (Vec<&Fix<'_>>, Vec<&Fix<'_>>) =
+        fixes.iter().copied().partition(|fix| fix.field.exists());
+    let queued = existing.iter().try_for_each(|fix| edit.set(fix.field.node, fix.value.clone()));
+    let queued = queued.and_then(|()| {
+        new_fields(&missing)
+            .into_iter()
+            .try_for_each(|new| edit.set_at(new.at.document(), &new.path, new.value))
     });
     let text = queued.and_then(|()| edit.apply());
     text.map_err(|error| ResultKind::CannotEdit { reason: error.to_string() })
+}
+
+/// A field that an edit creates, with everything that fixes set inside it.
+struct NewField<'a> {
+    /// The last node on the path that exists.
+    at: NodeRef<'a>,
+    path: Path,
+    value: Value<'static>,
+}
+
+/// The fields that several fixes create. Those below the same missing parent are one: an edit can create a parent only once.
+fn new_fields<'a>(fixes: &[&Fix<'a>]) -> Vec<NewField<'a>> {
+    let mut all: Vec<NewField<'a>> = Vec::new();
+    for fix in fixes {
+        let keys = fix.field.missing.iter().map(|segment| match segment {
+            Segment::Key(key) => Some(key.as_str()),
+            _ => None,
+        });
+        let keys: Option<Vec<&str>> = keys.collect();
+        let at = fix.field.node;
+        let Some((first, inner)) = keys.as_deref().and_then(|keys| keys.split_first()) else {
+            all.push(NewField { at, path: fix.field.path(), value: fix.value.clone() });
+            continue;
+        };
+        let path = at.path().join(first);
+        let value = inner.iter().rev().fold(fix.value.clone(), |value, key| {
+            Value::Mapping(vec![(Value::string((*key).to_owned()), value)])
+        });
+        match all.iter_mut().find(|new| new.at == at && new.path.segments() == path.segments()) {
+            Some(new) => add_fields(&mut new.value, value),
+            None => all.push(NewField { at, path, value }),
+        }
+    }
+    all
+}
+
+/// Adds the fields of a mapping to another one. Fixes of one field contradict each other before this is called, so only a fix of a parent
+/// and one of its fields meet here: the field wins, because it is more specific.
+fn add_fields(into: &mut Value<'static>, from: Value<'static>) {
+    match (into, from) {
+        (Value::Mapping(entries), Value::Mapping(new)) => {
+            for (key, value) in new {
+                match entries.iter_mut().find(|(other, _)| is_equal(other, &key)) {
+                    Some((_, existing)) => add_fields(existing, value),
+                    None => entries.push((key, value)),
+                }
+            }
+        }
+        (into, from) => *into = from,
+    }
 }
 
 /// Adds the flags that choose each of the proposed values.
@@ -277,6 +331,26 @@ mod tests {
         );
         // The field has the value already.
         assert_eq!(text("path: spec.x, currentValue: 0, proposedValue: 1"), "");
+    }
+
+    #[test]
+    fn fixes_below_one_missing_parent_are_applied_together() {
+        let fix = |path: &str, value: &str| {
+            format!(
+                "- {{message: m, file: {{path: a.yaml}}, field: {{path: {path}, proposedValue: {value}}}}}\n"
+            )
+        };
+        let all = [
+            fix("spec.r.limits.cpu", "1"),
+            fix("spec.x", "2"),
+            fix("spec.r.limits.memory", "64Mi"),
+            fix("spec.r.requests.cpu", "1"),
+            fix("status", "{}"),
+        ];
+        let (text, skipped) = fixed(&all.concat());
+        assert_eq!(skipped, Vec::<String>::new());
+        let added = "  r:\n    limits:\n      cpu: 1\n      memory: 64Mi\n    requests:\n      cpu: 1\nstatus: {}\n";
+        assert_eq!(text, format!("{}{added}", POD.replace("x: 1", "x: 2")));
     }
 
     #[test]
