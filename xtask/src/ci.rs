@@ -53,6 +53,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     })?;
     drop(engine);
     step("features of krm-catalog", || catalog_features(in_ci, &mut tally))?;
+    step("features of krm-sdk", || sdk_features(in_ci, &mut tally))?;
     step("packages", || package::check(in_ci))?;
     step("documentation", || {
         let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
@@ -85,6 +86,16 @@ fn catalog_features(in_ci: bool, tally: &mut Tally) -> TaskResult {
         tests(&mut cargo(&run.collect::<Vec<_>>(), in_ci), tally)?;
     }
     Ok(())
+}
+
+/// Builds, lints and tests krm-sdk with its features, which nothing else in the workspace enables.
+fn sdk_features(in_ci: bool, tally: &mut Tally) -> TaskResult {
+    let selection = ["-p", "krm-sdk", "--all-features"];
+    let lints = ["clippy", "--all-targets"].into_iter().chain(selection);
+    let mut lints = cargo(&lints.collect::<Vec<_>>(), in_ci);
+    shell::run(lints.args(["--", "-D", "warnings"]))?;
+    let run = ["test"].into_iter().chain(selection);
+    tests(&mut cargo(&run.collect::<Vec<_>>(), in_ci), tally)
 }
 
 /// Adds `--locked` in CI only: locally, a new dependency should update the lock file.

@@ -33,7 +33,7 @@ fn apply(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let mut applied = Applied::default();
     let data = setters_config::data(&config);
     if let Some(data) = data {
-        let apply = ApplySetters::new(&config, data)?;
+        let apply = ApplySetters::new(&config, data).map_err(Error::of_diagnostics)?;
         let before = list.items.clone();
         let mut current = None;
         applied.redacts = version >= REDACTS_SINCE;
@@ -49,7 +49,7 @@ fn apply(list: &mut ResourceList, version: Version) -> Result<(), Error> {
         }
     }
     if !applied.errors.is_empty() {
-        return Err(applied.errors.into());
+        return Err(Error::of_diagnostics(applied.errors));
     }
     if applied.count == 0 {
         check_unused(list, data.is_some(), version)?;
@@ -115,7 +115,7 @@ impl Applied {
             return Ok(());
         }
         let file = item.item().package_file();
-        let applied = apply.compute_with(&file, current)?;
+        let applied = apply.compute_with(&file, current).map_err(Error::of_diagnostics)?;
         let mut set = Vec::new();
         for it in &applied.fields {
             let path = results::path(it.field.node);

@@ -34,7 +34,7 @@ pub(crate) fn is_custom(config: &Resource, kind: &str) -> bool {
 
 /// Reads `data` of a functionConfig of any kind, as the original functions do; without `data`, the functionConfig itself.
 pub(crate) fn read_data<T: DeserializeOwned>(config: &Resource) -> Result<T, Error> {
-    if config.get("data").is_some() { config.read_data() } else { config.read_config() }
+    if config.get_in(["data"]).is_some() { config.read_data() } else { config.read_config() }
 }
 
 /// The text of the functionConfig, by which [`is_function_config`] recognizes it.
@@ -87,7 +87,7 @@ pub(crate) fn invalid_field(
 
 /// Locates a diagnostic at a field of the functionConfig.
 pub(crate) fn at_field(config: &Resource, field: &str, diagnostic: Diagnostic) -> Diagnostic {
-    let node = config.get(field).unwrap_or_else(|| config.root());
+    let node = config.get(field).ok().flatten().unwrap_or_else(|| config.root());
     let mut diagnostic = diagnostic.at(config.item().file(), node.span());
     diagnostic.file = config.path().map(|path| path.as_str().into());
     diagnostic.resource = Some(config.view().label().into());
@@ -124,6 +124,6 @@ pub(crate) fn map_diagnostics(
 }
 
 fn data_is_empty(config: &Resource) -> bool {
-    let data = config.get("data").and_then(|data| data.resolve().as_mapping());
+    let data = config.get_in(["data"]).and_then(|data| data.as_mapping());
     data.is_none_or(|data| data.entries().next().is_none())
 }

@@ -29,7 +29,7 @@ fn create(list: &mut ResourceList) -> Result<(), Error> {
         let hint = "map the names of new setters to current values of fields in `data`";
         return Err(config::rejected("config map cannot be empty").hint(hint).into());
     };
-    let mark = AddSetterComments::new(&config_file, data)?;
+    let mark = AddSetterComments::new(&config_file, data).map_err(Error::of_diagnostics)?;
     let (mut results, mut warnings) = (Vec::new(), Vec::new());
     let own = config::config_text(list);
     for item in list.items.iter_mut().filter(|it| !config::is_function_config(it, own.as_deref())) {
@@ -41,7 +41,7 @@ fn create(list: &mut ResourceList) -> Result<(), Error> {
         let hint = "set `data` to values that fields have now";
         let message = "no matches for the input list of setters".into();
         let error = Diagnostic::error(CatalogKind::Failed { message }).hint(hint);
-        return Err(std::iter::once(error).chain(warnings).collect::<Vec<_>>().into());
+        return Err(Error::of_diagnostics(std::iter::once(error).chain(warnings).collect()));
     }
     list.results.extend(results);
     list.results.extend(warnings.iter().map(results::warning));

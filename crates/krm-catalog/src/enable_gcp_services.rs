@@ -64,11 +64,11 @@ struct Services {
 }
 
 fn add_services(set: &Resource, services: &mut Services) -> Result<(), Error> {
-    let names = set.get("spec.services").and_then(|it| it.resolve().as_sequence());
+    let names = set.get_in(["spec", "services"]).and_then(|it| it.resolve().as_sequence());
     let names: Vec<NodeRef<'_>> = names.into_iter().flat_map(|it| it.items()).collect();
     if names.is_empty() {
         let message = "at least one service must be specified under `spec.services[]`";
-        let at = set.get("spec.services").unwrap_or_else(|| set.root());
+        let at = set.get_in(["spec", "services"]).unwrap_or_else(|| set.root());
         let hint = "list services such as `compute.googleapis.com`";
         return Err(in_resource(set, failed(set, at, message.to_owned()).hint(hint)));
     }
@@ -107,12 +107,11 @@ fn manifest(set: &Resource, short_name: &str, service: &str) -> Result<Resource,
         .annotations()
         .into_iter()
         .filter(|(name, _)| name != LOCAL_CONFIG && name != OWNER)
-        .map(|(name, value)| (name.into_owned(), value.into_owned()))
         .collect();
     annotations.push((OWNER.to_owned(), owner(&set_name)));
     let name = format!("{set_name}-{short_name}");
     let mut spec = vec![("resourceID", Value::string(service.to_owned()))];
-    let project = set.get("spec.projectID").and_then(text_of).filter(|it| !it.is_empty());
+    let project = set.get_in(["spec", "projectID"]).and_then(text_of).filter(|it| !it.is_empty());
     spec.extend(project.map(|project| ("projectRef", strings([("external", project)]))));
     let namespace = set.namespace();
     let fields =

@@ -59,7 +59,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         }
     }
     if !errors.is_empty() {
-        return Err(errors.into());
+        return Err(Error::of_diagnostics(errors));
     }
     list.results.extend(results);
     Ok(())

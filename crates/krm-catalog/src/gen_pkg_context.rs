@@ -37,7 +37,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         list.add_result(Severity::Warning, message);
         return Ok(());
     };
-    let name = kptfile.name().into_owned();
+    let name = kptfile.name();
     let existing = list.items.iter().position(|it| is_in_package(&it) && is_context(it));
     let at = match existing {
         Some(at) => at,

@@ -66,7 +66,7 @@ impl Scopes {
     pub(crate) fn of(items: &[Resource]) -> Self {
         let definitions = items.iter().filter(|it| it.kind() == "CustomResourceDefinition");
         let defined = definitions.filter_map(|it| {
-            let text = |path| it.get_text(path).map(|text| text.into_owned());
+            let text = |path| it.get_text(path).ok().flatten();
             let is_namespaced = text("spec.scope")? == "Namespaced";
             Some(((text("spec.group")?, text("spec.names.kind")?), is_namespaced))
         });
@@ -77,7 +77,7 @@ impl Scopes {
     ///
     /// Compat: an unknown kind is namespaced if the resource has a namespace.
     pub(crate) fn is_namespaced(&self, resource: &Resource) -> bool {
-        let has_namespace = || resource.get("metadata.namespace").is_some();
+        let has_namespace = || resource.get_in(["metadata", "namespace"]).is_some();
         self.known(resource).unwrap_or_else(has_namespace)
     }
 
@@ -88,7 +88,7 @@ impl Scopes {
 
     /// Whether the kind of a resource is namespaced, if that is known.
     fn known(&self, resource: &Resource) -> Option<bool> {
-        let (group, kind) = (resource.view().group(), resource.kind().into_owned());
+        let (group, kind) = (resource.view().group(), resource.kind());
         if is_in(NAMESPACED, &group, &kind) {
             return Some(true);
         }

@@ -69,7 +69,7 @@ mod tests {
 
     fn location(text: &str, line: usize, column: usize) -> (u32, u32, String) {
         let resource = Resource::parse(text).unwrap();
-        let node = resource.get("source").unwrap();
+        let node = resource.get_in(["source"]).unwrap();
         let script = node.as_scalar().unwrap().value().into_owned();
         let (begin, end) =
             (ScriptPosition { line, column }, ScriptPosition { line, column: column + 1 });

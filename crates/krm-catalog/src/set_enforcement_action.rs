@@ -42,7 +42,7 @@ fn set(list: &mut ResourceList) -> Result<(), Error> {
             match changes.follow(resource.root(), &["spec", "enforcementAction"]) {
                 Some(slot) => changes.set(&slot, &action),
                 None => {
-                    let spec = resource.get("spec").unwrap_or_else(|| resource.root());
+                    let spec = resource.get_in(["spec"]).unwrap_or_else(|| resource.root());
                     return Err(not_a_mapping(resource, spec, "enforcementAction"));
                 }
             }

@@ -104,8 +104,8 @@ fn package_name(items: &[Resource]) -> Result<String, Error> {
         let error = failed("found multiple matches for package-context object");
         return Err(error.hint("set `prefix` in the functionConfig").into());
     }
-    match context.get_text("data.name").filter(|name| !name.is_empty()) {
-        Some(name) => Ok(name.into_owned()),
+    match context.get_text("data.name")?.filter(|name| !name.is_empty()) {
+        Some(name) => Ok(name),
         None => {
             let message = "package name (data.name) not set in package context object";
             Err(failed(message).hint(hint).into())

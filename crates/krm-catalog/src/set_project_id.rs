@@ -47,7 +47,7 @@ pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     change_each(resources.collect(), |changes, resource| {
         let keys = ["metadata", "annotations", ANNOTATION];
         let Some(slot) = changes.follow(resource.root(), &keys) else {
-            let at = resource.get("metadata").unwrap_or_else(|| resource.root());
+            let at = resource.get_in(["metadata"]).unwrap_or_else(|| resource.root());
             return Err(not_a_mapping(resource, at, ANNOTATION));
         };
         if slot.node().is_none() {
@@ -127,7 +127,7 @@ fn set_setter(
 }
 
 fn mutators(kptfile: &Resource) -> Option<NodeRef<'_>> {
-    let list = kptfile.get("pipeline.mutators")?.resolve();
+    let list = kptfile.get_in(["pipeline", "mutators"])?.resolve();
     list.as_sequence().map(|_| list)
 }
 

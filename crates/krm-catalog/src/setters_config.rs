@@ -32,7 +32,7 @@ pub(crate) fn data(file: &PackageFile) -> Option<NodeRef<'_>> {
 
 fn check(config: &Resource) -> Result<(), Error> {
     let hint = "map the names of setters to their values in `data`";
-    if let Some(data) = config.get("data") {
+    if let Some(data) = config.get_in(["data"]) {
         let is_null = data.as_scalar().is_some_and(|it| it.resolve() == ScalarType::Null);
         if is_null || data.as_mapping().is_some() {
             return Ok(());

@@ -76,7 +76,7 @@ fn resources(config: &Resource) -> Result<Vec<Upsert>, Error> {
     if config.kind() != "List" {
         return Ok(vec![upsert(config, config.root(), config.text().to_owned())?]);
     }
-    let items = config.get("items").and_then(|items| items.resolve().as_sequence());
+    let items = config.get_in(["items"]).and_then(|items| items.resolve().as_sequence());
     let items: Vec<NodeRef<'_>> = items.into_iter().flat_map(|items| items.items()).collect();
     let texts = source_text::texts(&items).into_iter().map(source_text::ensure_trailing_newline);
     items.iter().zip(texts).map(|(item, text)| upsert(config, *item, text)).collect()

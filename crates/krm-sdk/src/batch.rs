@@ -48,7 +48,9 @@ pub(crate) fn process(
     }
     let failed = function.apply(&mut list).err();
     let mut results = std::mem::take(&mut list.results);
-    results.extend(failed.iter().flat_map(|error| output::error_results(error, &list)));
+    if let Some(error) = &failed {
+        results = output::with_error(error, results, &list);
+    }
     let files = if failed.is_some() { Vec::new() } else { write(&inputs, &list)? };
     let stderr = list.log.into_iter().chain(results.iter().map(output::line)).collect();
     let failed = results.iter().any(|result| result.severity == Severity::Error);

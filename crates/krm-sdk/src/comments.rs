@@ -14,20 +14,20 @@ impl Resource {
     ///
     /// let text = "apiVersion: v1\nkind: Pod\nspec:\n  # how many\n  # of them\n  replicas: 3 # temporary\n";
     /// let mut resource = Resource::parse(text)?;
-    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Head).as_deref(), Some("how many\nof them"));
-    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Line).as_deref(), Some("temporary"));
+    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Head)?.as_deref(), Some("how many\nof them"));
+    /// assert_eq!(resource.comment("spec.replicas", CommentPosition::Line)?.as_deref(), Some("temporary"));
     /// resource.set_comment("spec.replicas", CommentPosition::Line, Some("final"))?;
     /// resource.set_comment("spec.replicas", CommentPosition::Head, None)?;
     /// assert_eq!(resource.text(), "apiVersion: v1\nkind: Pod\nspec:\n  replicas: 3 # final\n");
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
-    pub fn comment(&self, path: &str, place: CommentPosition) -> Option<String> {
-        let node = self.get(path)?;
+    pub fn comment(&self, path: &str, place: CommentPosition) -> Result<Option<String>, Error> {
+        let Some(node) = self.find_node(path)? else { return Ok(None) };
         let comments = node.document().comments().into_iter();
         let own =
             comments.filter(|comment| comment.position == place && is_of(comment.owner, node));
         let lines: Vec<&str> = own.map(|comment| bare(comment.text)).collect();
-        (!lines.is_empty()).then(|| lines.join("\n"))
+        Ok((!lines.is_empty()).then(|| lines.join("\n")))
     }
 
     /// Sets the comment above or beside the field at a path, or removes it if `text` is `None`.
@@ -37,7 +37,7 @@ impl Resource {
         place: CommentPosition,
         text: Option<&str>,
     ) -> Result<(), Error> {
-        let Some(node) = self.get(path) else {
+        let Some(node) = self.find_node(path)? else {
             let kind = ResourceKind::FieldNotFound { path: path.to_owned() };
             return Err(Diagnostic::error(kind).into());
         };
@@ -76,9 +76,9 @@ mod tests {
             ("spec.list[0]", CommentPosition::Head, "first"),
             ("spec.list[1]", CommentPosition::Line, "second"),
         ] {
-            assert_eq!(pod.comment(path, place).as_deref(), Some(expected), "{path}");
+            assert_eq!(pod.comment(path, place).unwrap().as_deref(), Some(expected), "{path}");
         }
-        assert_eq!(pod.comment("kind", CommentPosition::Line), None);
+        assert_eq!(pod.comment("kind", CommentPosition::Line).unwrap(), None);
         pod.set_comment("spec.list[1]", CommentPosition::Head, Some("one\ntwo")).unwrap();
         pod.set_comment("spec", CommentPosition::Line, None).unwrap();
         pod.set_comment("kind", CommentPosition::Line, Some("kind")).unwrap();

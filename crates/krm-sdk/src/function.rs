@@ -12,6 +12,8 @@ type Run = Box<dyn Fn(&mut ResourceList) -> Result<(), Error>>;
 pub struct Function {
     pub(crate) name: String,
     pub(crate) readme: &'static str,
+    /// A schema that the author chose.
+    pub(crate) schema: Option<Value<'static>>,
     pub(crate) run: Run,
 }
 
@@ -21,7 +23,7 @@ impl Function {
         name: impl Into<String>,
         run: impl Fn(&mut ResourceList) -> Result<(), Error> + 'static,
     ) -> Self {
-        Self { name: name.into(), readme: "", run: Box::new(run) }
+        Self { name: name.into(), readme: "", schema: None, run: Box::new(run) }
     }
 
     /// Sets the documentation, in Markdown: `include_str!("../README.md")`. Its first paragraph is the summary.
@@ -46,9 +48,11 @@ impl Function {
 
     /// The JSON Schema of the type as which the function reads its functionConfig; none if it reads none.
     pub fn schema(&self) -> Option<Value<'static>> {
-        schema::of_function(|list| {
-            // Only the type is of interest: the call ends with an error as soon as the type is known.
-            let _ = self.apply(list);
+        self.schema.clone().or_else(|| {
+            schema::of_function(|list| {
+                // Only the type is of interest: the call ends with an error as soon as the type is known.
+                let _ = self.apply(list);
+            })
         })
     }
 

@@ -56,11 +56,39 @@ diagnostic_kinds! {
         InvalidFilePath { reason: String } = "invalid-file-path": "{reason}";
         /// A value that cannot be copied, because aliases make it endless.
         InvalidNewValue { reason: String } = "invalid-new-value": "{reason}";
+        /// The type as which a resource is read rejects a value.
+        RejectedValue { reason: Excerpt } = "rejected-value": "{reason}";
+        /// The implementation of `Serialize` failed.
+        CannotSerialize { reason: Excerpt } = "cannot-serialize": "cannot serialize the value: {reason}";
+        /// A new resource that is a scalar or a list.
+        NotAMapping = "resource-not-a-mapping": "expected a mapping with the fields of a resource";
+        /// An operation of a JSON patch that does not fit the resource.
+        PatchFailed { operation: String, reason: Excerpt } = "json-patch-failed": "cannot apply `{operation}`: {reason}";
         /// A path at which the resource has nothing.
         FieldNotFound { path: String } = "field-not-found": "no field at `{path}`";
         /// A generated resource without a name cannot be found again.
         GeneratedWithoutName { kind: String } = "generated-without-name": "a generated {kind} has no name", hint "set `metadata.name`";
+        /// Two generated resources that are the same object.
+        GeneratedTwice { resource: String } = "generated-twice": "{resource} is generated twice", hint "give the resources different names";
         /// A generated resource that clears the existing one.
         MergeRemovesResource { resource: String } = "merge-removes-resource": "the merge would remove {resource}";
+    }
+}
+
+diagnostic_kinds! {
+    /// What is wrong with a selector.
+    pub enum SelectorKind {
+        /// A regular expression that does not compile.
+        InvalidRegex { expression: String, reason: String } = "invalid-selector-regex": "invalid regular expression `{expression}`: {reason}";
+    }
+}
+
+diagnostic_kinds! {
+    /// What is wrong with a template, or with what it makes.
+    pub enum TemplateKind {
+        /// The template cannot be parsed or evaluated.
+        Invalid { reason: String } = "invalid-template": "{reason}";
+        /// What the template makes is not YAML.
+        InvalidOutput { reason: Excerpt } = "invalid-template-output": "the output of the template is not valid: {reason}";
     }
 }

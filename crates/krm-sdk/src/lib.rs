@@ -14,7 +14,7 @@
 //! fn set_replicas(list: &mut ResourceList) -> Result<(), Error> {
 //!     let config: Config = list.config()?;
 //!     for deployment in list.of_kind_mut("Deployment") {
-//!         deployment.set("spec.replicas", i64::from(config.replicas))?;
+//!         deployment.set("spec.replicas", config.replicas)?;
 //!     }
 //!     if config.replicas == 1 {
 //!         list.add_result(Severity::Warning, "a single replica is not highly available");
@@ -69,44 +69,61 @@ mod batch;
 mod comments;
 mod config;
 mod error;
+mod finding;
 mod function;
 mod generated;
 pub mod kinds;
 mod list;
 mod metadata;
 mod output;
+mod patch;
 mod process;
 mod resource;
-mod result;
 pub mod schema;
 mod selector;
 pub mod stream;
+#[cfg(feature = "templates")]
+mod template;
 pub mod testing;
+mod typed;
+mod value;
 mod wire_annotations;
 mod workload;
 
 pub use config::Any;
-pub use error::Error;
+pub use error::{Context, Error};
+pub use finding::{Finding, Findings, ResultBuilder};
 pub use function::Function;
+pub use generated::{ConflictSide, GENERATED_BY, Generation, Synced};
 pub use krm_core::functions::resource_list::{FunctionResult, Item, results};
 pub use krm_core::{Diagnostic, PackagePath, Severity};
 pub use krm_yaml as yaml;
 pub use krm_yaml::CommentPosition;
 pub use list::ResourceList;
 pub use output::FunctionOutput;
+pub use patch::{ContainerSelector, JsonPatch, JsonPatchOperation, Patch};
 pub use process::{run, run_many};
 pub use resource::Resource;
-pub use result::ResultBuilder;
-pub use selector::Selector;
+pub use selector::{Operator, Pattern, Requirement, Selector};
+#[cfg(feature = "templates")]
+pub use template::Template;
+pub use value::to_json;
 pub use workload::Container;
 
-use kinds::{ConfigKind, FunctionKind, ResourceKind, StreamKind};
+use kinds::{ConfigKind, FunctionKind, ResourceKind, SelectorKind, StreamKind, TemplateKind};
 use krm_core::diagnostics::explain::Area;
 
 /// The kinds that krm-sdk declares, with their explanations.
 pub const EXPLANATIONS: &[Area] = &[Area {
     title: "Functions",
-    ids: &[FunctionKind::IDS, ConfigKind::IDS, StreamKind::IDS, ResourceKind::IDS],
+    ids: &[
+        FunctionKind::IDS,
+        ConfigKind::IDS,
+        StreamKind::IDS,
+        ResourceKind::IDS,
+        SelectorKind::IDS,
+        TemplateKind::IDS,
+    ],
     text: include_str!("../explain/functions.md"),
 }];
 

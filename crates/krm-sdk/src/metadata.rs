@@ -1,65 +1,84 @@
 //! Labels and annotations by name. Names may contain dots, which paths would split.
 
-use std::borrow::Cow;
+use krm_yaml::NodeRef;
 
-use krm_yaml::{NodeRef, Path};
-
+use crate::resource::scalar_text;
 use crate::{Error, Resource};
 
 impl Resource {
     /// The labels, in order.
-    pub fn labels(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-        self.string_map("metadata.labels")
+    ///
+    /// ```
+    /// let pod = krm_sdk::Resource::parse("apiVersion: v1\nkind: Pod\nmetadata: {labels: {app: web}}\n")?;
+    /// assert_eq!(pod.labels(), [("app".to_owned(), "web".to_owned())]);
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn labels(&self) -> Vec<(String, String)> {
+        self.string_map_in(&["metadata", "labels"])
     }
 
     /// The annotations, in order.
-    pub fn annotations(&self) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-        self.string_map("metadata.annotations")
+    pub fn annotations(&self) -> Vec<(String, String)> {
+        self.string_map_in(&["metadata", "annotations"])
     }
 
-    /// The scalar entries of a mapping as strings, in order: labels, a selector, the data of a ConfigMap.
-    pub fn string_map(&self, path: &str) -> Vec<(Cow<'_, str>, Cow<'_, str>)> {
-        let mapping = self.get(path).and_then(|node| node.resolve().as_mapping());
-        let entries = mapping.into_iter().flat_map(|mapping| mapping.entries());
-        entries.filter_map(|entry| Some((value(entry.key)?, value(entry.value)?))).collect()
+    /// The scalar entries of a mapping as strings, in order: labels, a selector, the data of a ConfigMap. Null entries are left out.
+    ///
+    /// ```
+    /// let service = krm_sdk::Resource::parse("apiVersion: v1\nkind: Service\nspec: {selector: {app: web}}\n")?;
+    /// assert_eq!(service.string_map("spec.selector")?, [("app".to_owned(), "web".to_owned())]);
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn string_map(&self, path: &str) -> Result<Vec<(String, String)>, Error> {
+        Ok(self.get(path)?.map(entries).unwrap_or_default())
+    }
+
+    fn string_map_in(&self, keys: &[&str]) -> Vec<(String, String)> {
+        self.get_in(keys.iter().copied()).map(entries).unwrap_or_default()
     }
 
     /// The value of a label.
-    pub fn label(&self, name: &str) -> Option<Cow<'_, str>> {
-        value(self.root().document().find(&labels().join(name))?)
+    ///
+    /// ```
+    /// let mut pod = krm_sdk::Resource::parse("apiVersion: v1\nkind: Pod\nmetadata:\n  name: a # it\n")?;
+    /// pod.set_label("app.kubernetes.io/name", "a")?;
+    /// assert_eq!(pod.label("app.kubernetes.io/name").as_deref(), Some("a"));
+    /// assert!(pod.remove_label("app.kubernetes.io/name")?);
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn label(&self, name: &str) -> Option<String> {
+        self.get_in(["metadata", "labels", name]).and_then(scalar_text)
+    }
+
+    /// The value of an annotation.
+    pub fn annotation(&self, name: &str) -> Option<String> {
+        self.get_in(["metadata", "annotations", name]).and_then(scalar_text)
     }
 
     /// Sets a label. The value is written as a string, quoted if necessary.
     pub fn set_label(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        self.set_at(&labels().join(name), value)
+        self.set_in(["metadata", "labels", name], value)
     }
 
     /// Removes a label; false if there is none.
     pub fn remove_label(&mut self, name: &str) -> Result<bool, Error> {
-        self.remove_at(&labels().join(name))
+        self.remove_in(["metadata", "labels", name])
     }
 
     /// Sets an annotation. The value is written as a string, quoted if necessary.
     pub fn set_annotation(&mut self, name: &str, value: &str) -> Result<(), Error> {
-        self.set_at(&annotations().join(name), value)
+        self.set_in(["metadata", "annotations", name], value)
     }
 
     /// Removes an annotation; false if there is none.
     pub fn remove_annotation(&mut self, name: &str) -> Result<bool, Error> {
-        self.remove_at(&annotations().join(name))
+        self.remove_in(["metadata", "annotations", name])
     }
 }
 
-fn value(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
-    node.resolve().as_scalar().map(|scalar| scalar.value())
-}
-
-fn labels() -> Path {
-    Path::default().join("metadata").join("labels")
-}
-
-fn annotations() -> Path {
-    Path::default().join("metadata").join("annotations")
+fn entries(node: NodeRef<'_>) -> Vec<(String, String)> {
+    let entries = node.as_mapping().into_iter().flat_map(|mapping| mapping.entries());
+    entries.filter_map(|entry| Some((scalar_text(entry.key)?, scalar_text(entry.value)?))).collect()
 }
 
 #[cfg(test)]

@@ -55,7 +55,9 @@ impl Function {
         }
         let written = self.apply(&mut list).and_then(|()| stream.write(&list));
         let mut results = std::mem::take(&mut list.results);
-        results.extend(written.as_ref().err().into_iter().flat_map(|it| error_results(it, &list)));
+        if let Err(error) = &written {
+            results = with_error(error, results, &list);
+        }
         let stdout = written.unwrap_or_else(|_| stream.write_failed(&results).unwrap_or_default());
         let failed = results.iter().any(|result| result.severity == Severity::Error);
         let goes_to_stderr = |result: &&FunctionResult| {
@@ -87,6 +89,29 @@ fn panic_message(payload: &dyn Any) -> String {
     message.unwrap_or_else(|| NO_PANIC_MESSAGE.to_owned())
 }
 
+/// The results of a failed function: those it added, and the error unless one of them says the same.
+pub(crate) fn with_error(
+    error: &Error,
+    added: Vec<FunctionResult>,
+    list: &ResourceList,
+) -> Vec<FunctionResult> {
+    if error.is_reported() && !added.is_empty() {
+        return error.results(added);
+    }
+    let mut results = added;
+    for new in error_results(error, list) {
+        let is_same = |it: &FunctionResult| {
+            it.severity == Severity::Error
+                && it.message == new.message
+                && it.resource == new.resource
+        };
+        if !results.iter().any(is_same) {
+            results.push(new);
+        }
+    }
+    results
+}
+
 /// An error as results that refer to the resource, the field and the file of each diagnostic.
 pub(crate) fn error_results(error: &Error, list: &ResourceList) -> Vec<FunctionResult> {
     let resources = || list.function_config.iter().chain(&list.items);
@@ -96,10 +121,10 @@ pub(crate) fn error_results(error: &Error, list: &ResourceList) -> Vec<FunctionR
         let resource = resources().find(|it| Some(it.view().label().as_str()) == label);
         if let Some(resource) = resource {
             result.resource = Some(ResourceRef {
-                api_version: resource.api_version().into_owned(),
-                kind: resource.kind().into_owned(),
-                namespace: resource.namespace().into_owned(),
-                name: resource.name().into_owned(),
+                api_version: resource.api_version(),
+                kind: resource.kind(),
+                namespace: resource.namespace(),
+                name: resource.name(),
             });
             let field = |path: &str| FieldRef {
                 path: path.to_owned(),

@@ -2,7 +2,8 @@
 
 use krm_yaml::NodeRef;
 
-use crate::Resource;
+use crate::resource::scalar_text;
+use crate::{Error, Resource};
 
 /// The fields of a pod spec that list containers.
 const LISTS: [&str; 3] = ["initContainers", "containers", "ephemeralContainers"];
@@ -46,25 +47,48 @@ impl Resource {
     }
 
     /// All containers, init containers first.
+    ///
+    /// ```
+    /// use krm_sdk::Resource;
+    ///
+    /// let mut pod = Resource::parse("apiVersion: v1\nkind: Pod\nspec: {containers: [{name: web}]}\n")?;
+    /// for container in pod.containers() {
+    ///     pod.set(&container.field("image"), "nginx")?;
+    /// }
+    /// assert!(pod.text().ends_with("[{name: web, image: nginx}]}\n"));
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
     pub fn containers(&self) -> Vec<Container> {
         let Some(spec) = self.pod_spec() else { return Vec::new() };
-        LISTS.iter().flat_map(|list| self.containers_at(&format!("{spec}.{list}"))).collect()
+        let list = |name: &&str| {
+            let node = self.get_in(spec.split('.').chain([*name]));
+            containers_of(node, &format!("{spec}.{name}"))
+        };
+        LISTS.iter().flat_map(list).collect()
     }
 
     /// The containers of the sequence at a path.
-    pub fn containers_at(&self, path: &str) -> Vec<Container> {
-        let list = self.get(path).and_then(|node| node.resolve().as_sequence());
-        let items = list.into_iter().flat_map(|list| list.items()).map(NodeRef::resolve);
-        let name = |node: NodeRef<'_>| {
-            let name = node.as_mapping()?.get("name")?.resolve().as_scalar()?;
-            Some(name.value().into_owned())
-        };
-        let container = |(at, node): (usize, NodeRef<'_>)| Container {
-            name: name(node).unwrap_or_default(),
-            path: format!("{path}[{at}]"),
-        };
-        items.enumerate().map(container).collect()
+    ///
+    /// ```
+    /// let pod = krm_sdk::Resource::parse("apiVersion: v1\nkind: Pod\nspec: {initContainers: [{name: wait}]}\n")?;
+    /// assert_eq!(pod.containers_at("spec.initContainers")?[0].name, "wait");
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn containers_at(&self, path: &str) -> Result<Vec<Container>, Error> {
+        Ok(containers_of(self.get(path)?, path))
     }
+}
+
+/// The containers of a sequence at a path.
+fn containers_of(list: Option<NodeRef<'_>>, path: &str) -> Vec<Container> {
+    let list = list.and_then(NodeRef::as_sequence);
+    let items = list.into_iter().flat_map(|list| list.items()).map(NodeRef::resolve);
+    let name = |node: NodeRef<'_>| scalar_text(node.as_mapping()?.get("name")?);
+    let container = |(at, node): (usize, NodeRef<'_>)| Container {
+        name: name(node).unwrap_or_default(),
+        path: format!("{path}[{at}]"),
+    };
+    items.enumerate().map(container).collect()
 }
 
 #[cfg(test)]
@@ -80,7 +104,7 @@ mod tests {
             let resource = Resource::parse(body).unwrap();
             let all = resource.containers();
             assert_eq!(all.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["a", "b"]);
-            assert_eq!(resource.get_text(&all[1].field("name")).as_deref(), Some("b"));
+            assert_eq!(resource.get_text(&all[1].field("name")).unwrap().as_deref(), Some("b"));
         }
         assert!(
             Resource::parse("apiVersion: v1\nkind: Service\n").unwrap().containers().is_empty()

@@ -111,5 +111,5 @@ fn write(
 }
 
 fn metadata(resource: &Resource) -> NodeRef<'_> {
-    resource.get("metadata").unwrap_or_else(|| resource.root())
+    resource.get_in(["metadata"]).unwrap_or_else(|| resource.root())
 }

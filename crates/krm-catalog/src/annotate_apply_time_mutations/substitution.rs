@@ -44,7 +44,7 @@ impl Mutation {
     pub(super) fn read(resource: &Resource, item: usize) -> Result<Self, Error> {
         let target = Self { item, ..resource.read_config()? };
         if target.substitutions.is_empty() {
-            let node = resource.get("spec").unwrap_or_else(|| resource.root());
+            let node = resource.get_in(["spec"]).unwrap_or_else(|| resource.root());
             let (field, owner) = ("substitutions".to_owned(), "the ApplyTimeMutation".to_owned());
             let error = Diagnostic::error(CommonKind::MissingField { field, owner });
             return Err(in_resource(resource, error.at(resource.item().file(), node.span())));

@@ -30,7 +30,7 @@ impl LabelSelector {
 
     /// Whether the entries of `metadata.labels`, or of another field of `metadata`, meet all requirements.
     pub(super) fn matches(&self, resource: &Resource, field: &str) -> bool {
-        let entries = resource.get(&format!("metadata.{field}"));
+        let entries = resource.get_in(["metadata", field]);
         self.0.iter().all(|it| {
             let value = entries.and_then(|node| node.step(&Segment::Key(it.key.clone())));
             let value = value.and_then(|node| Some(node.resolve().as_scalar()?.value()));

@@ -116,7 +116,7 @@ fn from_resource(list: &ResourceList, source: &Source, field: &str) -> Result<So
 /// A hint for a source that selects nothing.
 fn source_hint(list: &ResourceList, source: &Source) -> String {
     let of_kind = list.items.iter().filter(|it| source.kind.is_empty() || it.kind() == source.kind);
-    let names: Vec<String> = of_kind.map(|it| it.name().into_owned()).collect();
+    let names: Vec<String> = of_kind.map(|it| it.name()).collect();
     match closest_name(names.iter().map(String::as_str), &source.name) {
         Some(near) => format!("did you mean `{near}`?"),
         None if names.is_empty() => format!("add a resource of kind `{}`", source.kind),

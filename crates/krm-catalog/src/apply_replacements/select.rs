@@ -23,16 +23,16 @@ struct CompiledSelector {
 
 /// Group, version, kind, name and namespace.
 fn names(resource: &Resource) -> [String; 5] {
-    let api_version = resource.api_version().into_owned();
+    let api_version = resource.api_version();
     let (group, version) = match api_version.split_once('/') {
         Some((group, version)) => (group.to_owned(), version.to_owned()),
         None => (String::new(), api_version),
     };
     let namespace = match resource.namespace() {
         it if it.is_empty() => "default".to_owned(),
-        it => it.into_owned(),
+        it => it,
     };
-    [group, version, resource.kind().into_owned(), resource.name().into_owned(), namespace]
+    [group, version, resource.kind(), resource.name(), namespace]
 }
 
 /// Whether a resource is the source.

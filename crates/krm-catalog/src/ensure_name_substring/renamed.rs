@@ -31,7 +31,7 @@ impl Renamed {
     pub(super) fn of<'a>(resources: impl Iterator<Item = (&'a Resource, bool)>) -> Self {
         let mut renamed = Self::default();
         for (resource, is_namespaced) in resources {
-            let (kind, name) = (resource.kind().into_owned(), resource.name().into_owned());
+            let (kind, name) = (resource.kind(), resource.name());
             let namespace = is_namespaced.then(|| or_default(&resource.namespace()).to_owned());
             let entry = RenamedResource { group: resource.view().group(), namespace };
             renamed.kinds.insert(kind.clone());

@@ -94,7 +94,7 @@ fn append(kptfile: &mut Resource, functions: Vec<Value<'static>>) -> Result<(), 
     let path = Path::default().join("pipeline").join("mutators");
     let list = kptfile.root().document().find(&path);
     if list.is_none_or(|list| list.as_sequence().is_none()) {
-        return kptfile.set_at(&path, Value::Sequence(functions));
+        return kptfile.set_in(path.segments(), Value::Sequence(functions));
     }
     kptfile.edit(|edit, root| {
         let Some(list) = root.document().find(&path) else { return Ok(()) };

@@ -113,7 +113,7 @@ fn fix_package(
     match version {
         OldVersion::V1Alpha2 => report(&format!("Updated apiVersion to {KPT_V1}")),
         OldVersion::V1Alpha1 => {
-            let has = |field| list.items[kptfile].get(field).is_some();
+            let has = |field| list.items[kptfile].get_in([field]).is_some();
             if has("packageMetadata") {
                 report("Transformed \"packageMetadata\" to \"info\"");
             }
@@ -153,7 +153,8 @@ fn upgrade(
     let files: Vec<PackageFile> = members.iter().map(|at| file_of(items, *at)).collect();
     let scans = files.iter().map(find_setter_fields).collect();
     let setters = Setters::new(files.iter().collect(), &[], scans);
-    let migrated = MigrateSetters { to: Dialect::KptSet }.compute(&setters)?;
+    let migrated =
+        MigrateSetters { to: Dialect::KptSet }.compute(&setters).map_err(Error::of_diagnostics)?;
     for (at, file) in members.iter().zip(&files) {
         if let Some(text) = migrated.changes.text(file)? {
             items[*at].replace(text)?;
@@ -175,7 +176,7 @@ fn file_of(items: &[Resource], at: usize) -> PackageFile {
 fn unknown_version(kptfile: &Resource) -> Error {
     let message = "please make sure the package has a valid 'v1alpha1' Kptfile: unknown apiVersion";
     let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
-    let at = kptfile.get("apiVersion").unwrap_or_else(|| kptfile.root());
+    let at = kptfile.get_in(["apiVersion"]).unwrap_or_else(|| kptfile.root());
     let error = error.at(kptfile.item().file(), at.span());
     let hint = "versions are `kpt.dev/v1alpha1`, `kpt.dev/v1alpha2` and `kpt.dev/v1`";
     crate::changes::in_resource(kptfile, error.hint(hint))

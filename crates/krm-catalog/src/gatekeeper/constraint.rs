@@ -31,7 +31,7 @@ impl<'a> Constraint<'a> {
         (resource.view().group() == GROUP).then(|| Self {
             resource,
             written: input.written,
-            kind: resource.kind().into_owned(),
+            kind: resource.kind(),
             selection: below(resource.root(), &["spec", "match"]),
             severity: severity(resource),
         })
@@ -52,7 +52,7 @@ impl<'a> Constraint<'a> {
 
 /// Compat: any action other than `dryrun` and `warn` denies.
 fn severity(resource: &Resource) -> Severity {
-    let action = resource.get_text("spec.enforcementAction").unwrap_or_default();
+    let action = resource.get_text("spec.enforcementAction").ok().flatten().unwrap_or_default();
     let action = match &*action {
         "scoped" => scoped_action(resource),
         action => action.to_owned(),

@@ -72,7 +72,7 @@ fn namespaces(selection: NodeRef<'_>, resource: &Resource) -> bool {
     (included.is_empty() || is_among(&included)) && !is_among(&excluded)
 }
 
-fn namespace(resource: &Resource) -> Option<Cow<'_, str>> {
+fn namespace(resource: &Resource) -> Option<String> {
     let name = if is_namespace(resource) { resource.name() } else { resource.namespace() };
     (!name.is_empty()).then_some(name)
 }

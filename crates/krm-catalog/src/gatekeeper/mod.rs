@@ -127,7 +127,7 @@ fn missing_template<'n>(
     known: impl Iterator<Item = &'n str>,
 ) -> Error {
     let (kind, resource) = (&constraint.kind, constraint.written);
-    let node = resource.get("kind").unwrap_or(resource.root());
+    let node = resource.get_in(["kind"]).unwrap_or(resource.root());
     let mut error = Diagnostic::error(CatalogKind::MissingTemplate { kind: kind.clone() })
         .at(resource.item().file(), node.span());
     error.file = resource.path().map(|path| path.as_str().into());

@@ -1,6 +1,5 @@
 //! The resources that policies are evaluated on.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use krm_core::print::json;
@@ -34,7 +33,7 @@ impl<'a> Reviews<'a> {
     pub(super) fn of(items: &'a [ValidationInput<'a>]) -> Result<Self, Error> {
         let all = items.iter().map(Review::of).collect::<Result<_, Error>>()?;
         let namespaces = items.iter().map(|it| &*it.read).filter(|it| is_namespace(it));
-        Ok(Self { all, namespaces: namespaces.map(|it| (it.name().into_owned(), it)).collect() })
+        Ok(Self { all, namespaces: namespaces.map(|it| (it.name(), it)).collect() })
     }
 
     pub(super) fn all(&self) -> &[Review<'a>] {
@@ -55,14 +54,13 @@ pub(super) fn is_namespace(resource: &Resource) -> bool {
 impl<'a> Review<'a> {
     fn of(input: &'a ValidationInput<'a>) -> Result<Self, Error> {
         let resource = &*input.read;
-        let text = |text: Cow<'_, str>| text.into_owned();
         Ok(Self {
             resource,
             written: input.written,
-            api_version: text(resource.api_version()),
-            kind: text(resource.kind()),
-            namespace: text(resource.namespace()),
-            name: text(resource.name()),
+            api_version: resource.api_version(),
+            kind: resource.kind(),
+            namespace: resource.namespace(),
+            name: resource.name(),
             object: json_of(resource.root())?,
         })
     }

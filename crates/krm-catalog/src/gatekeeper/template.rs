@@ -34,12 +34,12 @@ pub(super) fn is_template(resource: &Resource) -> bool {
 
 /// The kind of the constraints of a template.
 pub(super) fn kind(resource: &Resource) -> Result<String, Error> {
-    let kind = resource.get_text("spec.crd.spec.names.kind").filter(|kind| !kind.is_empty());
+    let kind = resource.get_text("spec.crd.spec.names.kind")?.filter(|kind| !kind.is_empty());
     let missing = || {
         invalid(resource, resource.root(), "missing field `spec.crd.spec.names.kind`")
             .hint("set it to the kind of the constraints")
     };
-    Ok(kind.ok_or_else(missing)?.into_owned())
+    Ok(kind.ok_or_else(missing)?)
 }
 
 /// A template and its policy.
@@ -143,7 +143,7 @@ fn check_rego(resource: &Resource, code: &RegoCode<'_>) -> Result<(), Error> {
 }
 
 pub(super) fn invalid(resource: &Resource, node: NodeRef<'_>, reason: &str) -> Diagnostic {
-    let (template, reason) = (resource.name().into_owned(), reason.to_owned());
+    let (template, reason) = (resource.name(), reason.to_owned());
     located(Diagnostic::error(CatalogKind::InvalidTemplate { template, reason }), resource, node)
 }
 

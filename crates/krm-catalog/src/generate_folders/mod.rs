@@ -80,7 +80,7 @@ pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     }
     list.results.extend(warnings);
     if !errors.is_empty() {
-        return Err(errors.into());
+        return Err(Error::of_diagnostics(errors));
     }
     put(&mut list.items, generated)
 }
@@ -92,7 +92,8 @@ fn generate(
 ) -> Result<Vec<Resource>, Error> {
     let (root, folders) = match format {
         Format::V1 => {
-            let id = hierarchy.get("spec.organization").and_then(text_of).unwrap_or_default();
+            let id =
+                hierarchy.get_in(["spec", "organization"]).and_then(text_of).unwrap_or_default();
             let root = Root { is_organization: true, id: id.into_owned() };
             (root, tree::layered_folders(hierarchy)?)
         }
@@ -123,14 +124,14 @@ fn generate(
 }
 
 fn parent(hierarchy: &Resource) -> Result<Root, Diagnostic> {
-    let parent = hierarchy.get("spec.parentRef").map(NodeRef::resolve);
+    let parent = hierarchy.get_in(["spec", "parentRef"]).map(NodeRef::resolve);
     let at = parent.unwrap_or_else(|| hierarchy.root());
-    let Some(id) = hierarchy.get("spec.parentRef.external").and_then(text_of) else {
+    let Some(id) = hierarchy.get_in(["spec", "parentRef", "external"]).and_then(text_of) else {
         let message = format!("ResourceHierarchy {} has an undefined parentRef", hierarchy.name());
         let hint = "set `spec.parentRef.external` to the ID of the organization or folder";
         return Err(failed(hierarchy, at, message).hint(hint));
     };
-    let kind = hierarchy.get("spec.parentRef.kind").and_then(text_of);
+    let kind = hierarchy.get_in(["spec", "parentRef", "kind"]).and_then(text_of);
     let is_organization = match kind.as_deref() {
         None | Some("Organization") => true,
         Some("Folder") => false,
@@ -146,7 +147,7 @@ fn parent(hierarchy: &Resource) -> Result<Root, Diagnostic> {
 fn inherited(hierarchy: &Resource) -> Vec<(String, String)> {
     let annotations = hierarchy.annotations().into_iter();
     let annotations = annotations.filter(|(name, _)| !NOT_INHERITED.contains(&&**name));
-    annotations.map(|(name, value)| (name.into_owned(), value.into_owned())).collect()
+    annotations.collect()
 }
 
 fn manifest(

@@ -31,7 +31,7 @@ const MAX_DEPTH: usize = 100;
 /// The folders of a hierarchy with a tree in `spec.config`.
 pub(super) fn folders(hierarchy: &Resource) -> Result<Vec<Folder>, Diagnostic> {
     let mut subtrees = BTreeMap::new();
-    if let Some(node) = hierarchy.get("spec.subtrees").map(NodeRef::resolve) {
+    if let Some(node) = hierarchy.get_in(["spec", "subtrees"]).map(NodeRef::resolve) {
         let entries = node.as_mapping().into_iter().flat_map(|it| it.entries());
         for (name, children) in entries.filter_map(|it| Some((text_of(it.key)?, it.value))) {
             let branches = Rc::new(branches(hierarchy, children, &subtrees)?);
@@ -47,7 +47,7 @@ pub(super) fn folders(hierarchy: &Resource) -> Result<Vec<Folder>, Diagnostic> {
 /// The folders of a hierarchy with layers: each folder of a layer is in every folder of the layer above.
 pub(super) fn layered_folders(hierarchy: &Resource) -> Result<Vec<Folder>, Diagnostic> {
     let config = config(hierarchy)?;
-    let spec = hierarchy.get("spec").unwrap_or_else(|| hierarchy.root());
+    let spec = hierarchy.get_in(["spec"]).unwrap_or_else(|| hierarchy.root());
     let layers: Vec<String> =
         lookup::items(spec, "layers").filter_map(text_of).map(|it| it.into_owned()).collect();
     let mut below: Rc<Vec<Branch>> = Rc::default();
@@ -70,7 +70,7 @@ pub(super) fn layered_folders(hierarchy: &Resource) -> Result<Vec<Folder>, Diagn
 }
 
 fn config(hierarchy: &Resource) -> Result<NodeRef<'_>, Diagnostic> {
-    hierarchy.get("spec.config").map(NodeRef::resolve).ok_or_else(|| {
+    hierarchy.get_in(["spec", "config"]).map(NodeRef::resolve).ok_or_else(|| {
         let message = format!("ResourceHierarchy {} has no `spec.config`", hierarchy.name());
         failed(hierarchy, hierarchy.root(), message).hint("list the folders in `spec.config`")
     })

@@ -115,7 +115,7 @@ fn unknown_version(version: &str) -> Diagnostic {
 /// Adds the location of a key of the functionConfig.
 fn in_config(config: Option<&Resource>, name: &str, mut error: Diagnostic) -> Diagnostic {
     let Some(config) = config else { return error };
-    let node = config.get(name).or_else(|| config.get(&format!("data.{name}")));
+    let node = config.get_in([name]).or_else(|| config.get_in(["data", name]));
     if let Some(node) = node {
         error = error.at(config.item().file(), node.span());
         error.file = config.path().map(|path| path.as_str().into());

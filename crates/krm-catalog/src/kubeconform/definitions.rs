@@ -128,7 +128,7 @@ impl<'a> Definitions<'a> {
     }
 
     fn custom_kind(&self, resource: &Resource) -> Option<Rules<'_>> {
-        let key = (resource.api_version().into_owned(), resource.kind().into_owned());
+        let key = (resource.api_version(), resource.kind());
         let schema = SchemaNode::new(*self.custom.get(&key)?, Dialect::Crd { table: &self.table });
         Some(Rules::Schema(schema.as_resource()))
     }

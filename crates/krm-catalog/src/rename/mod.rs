@@ -216,7 +216,7 @@ impl<'a> Reference<'a> {
         let namespace = match namespace {
             Some(namespace) if !namespace.is_empty() => namespace.into_owned(),
             _ if is_cluster_scoped_kind(&group, &kind) => String::new(),
-            _ => holder.namespace().into_owned(),
+            _ => holder.namespace(),
         };
         Some(Self {
             target: Identity { group, kind, namespace, name },
@@ -236,7 +236,7 @@ fn cannot_change_namespace(holder: &Resource, node: NodeRef<'_>, new: &Identity)
 
 fn duplicate(item: &Resource, message: String) -> Error {
     let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
-    let name = item.get("metadata.name").unwrap_or_else(|| item.root());
+    let name = item.get_in(["metadata", "name"]).unwrap_or_else(|| item.root());
     let error = error.at(item.item().file(), name.span());
     in_resource(item, error.hint("rename or remove one of them"))
 }

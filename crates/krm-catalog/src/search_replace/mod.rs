@@ -67,7 +67,7 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
         }
     }
     if !errors.is_empty() {
-        return Err(errors.into());
+        return Err(Error::of_diagnostics(errors));
     }
     if results.is_empty() {
         list.add_result(Severity::Info, "no matches");

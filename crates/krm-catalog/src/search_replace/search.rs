@@ -67,7 +67,7 @@ impl Search {
         let invalid = |key: &str, kind: CatalogKind| -> Error {
             let mut error = Diagnostic::error(kind);
             let node = list.function_config.as_ref().and_then(|config| {
-                let node = config.get(&format!("data.{key}"))?;
+                let node = config.get_in(["data", key])?;
                 Some((config, node))
             });
             if let Some((config, node)) = node {

@@ -100,7 +100,7 @@ fn default_fields(version: Version) -> Vec<FieldSpec> {
 /// The names of the ServiceAccounts among the resources.
 fn service_accounts(items: &[Resource]) -> BTreeSet<String> {
     let accounts = items.iter().filter(|it| it.kind() == "ServiceAccount");
-    accounts.map(|it| it.name().into_owned()).collect()
+    accounts.map(|it| it.name()).collect()
 }
 
 /// The namespaces of the subjects with the name `default`, and of these ServiceAccounts. Missing ones are added.

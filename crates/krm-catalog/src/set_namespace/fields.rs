@@ -31,7 +31,7 @@ pub(super) fn namespace_fields<'a>(
     if is_namespaced {
         let origin = origin(resource, 2).unwrap_or_else(|| match resource.namespace() {
             namespace if namespace.is_empty() => "default".to_owned(),
-            namespace => namespace.into_owned(),
+            namespace => namespace,
         });
         let slot = changes.follow(root, &["metadata", "namespace"]);
         fields.extend(slot.map(|slot| NamespaceField { slot, origin: Some(origin), is_own: true }));
@@ -39,7 +39,7 @@ pub(super) fn namespace_fields<'a>(
     let slots = match () {
         () if is_of(resource, ["", "v1", "Namespace"]) && !is_namespaced => {
             let slot = changes.follow(root, &["metadata", "name"]);
-            let origin = origin(resource, 3).unwrap_or_else(|| resource.name().into_owned());
+            let origin = origin(resource, 3).unwrap_or_else(|| resource.name());
             fields.extend(slot.map(|slot| NamespaceField {
                 slot,
                 origin: Some(origin),

@@ -274,13 +274,13 @@ impl SetNamespace {
 fn dependency(resource: &Resource) -> Dependency {
     let namespace = match resource.namespace() {
         namespace if namespace.is_empty() => "default".to_owned(),
-        namespace => namespace.into_owned(),
+        namespace => namespace,
     };
     Dependency {
         group: resource.view().group(),
         namespace: Some(namespace),
-        kind: resource.kind().into_owned(),
-        name: resource.name().into_owned(),
+        kind: resource.kind(),
+        name: resource.name(),
     }
 }
 

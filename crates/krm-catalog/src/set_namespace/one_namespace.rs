@@ -45,7 +45,7 @@ fn fields<'a>(
     resource: &'a Resource,
     version: Version,
 ) -> Vec<NamespaceField<'a>> {
-    let is_namespaced = resource.get("metadata.namespace").is_some();
+    let is_namespaced = resource.get_in(["metadata", "namespace"]).is_some();
     let mut fields = namespace_fields(changes, resource, is_namespaced);
     if resource.kind() == "RoleBinding" && version < ROLE_BINDING_SUBJECTS {
         fields.retain(|field| field.is_own);
@@ -78,7 +78,7 @@ fn old_namespace(
         let mut changes = Changes::default();
         found.extend(fields(&mut changes, resource, version).iter().filter_map(value));
         if is_of(resource, ["", "v1", "Namespace"]) {
-            declared.push(resource.name().into_owned());
+            declared.push(resource.name());
         }
     }
     let matcher = &config.namespace_matcher;

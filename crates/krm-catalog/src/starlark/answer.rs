@@ -60,7 +60,8 @@ fn is(key: &Value<'_>, name: &str) -> bool {
 fn format_new(item: Item, is_new: bool) -> Result<Resource, Error> {
     let mut resource = Resource::from(item);
     if is_new {
-        let formatted = format::format(resource.item().file(), FormatOptions::default())?;
+        let formatted = format::format(resource.item().file(), FormatOptions::default());
+        let formatted = formatted.map_err(Error::of_diagnostics)?;
         resource.replace(formatted.text.unwrap_or_else(|| resource.text().to_owned()))?;
     }
     Ok(resource)

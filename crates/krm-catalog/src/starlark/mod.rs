@@ -64,7 +64,7 @@ pub fn run(list: &mut ResourceList, interpreter: &dyn Interpreter) -> Result<(),
     let text = source(&config)?;
     let name = config.name();
     let name = if name.is_empty() { "starlark-function-run" } else { &name };
-    let node = config.get("source").or_else(|| config.get("data.source"));
+    let node = config.get_in(["source"]).or_else(|| config.get_in(["data", "source"]));
     let field = node.map(|node| (&config, node));
     run_source(Script { name, text: &text, field }, list, interpreter)
 }
@@ -130,7 +130,9 @@ fn source(config: &Resource) -> Result<String, Error> {
 
 /// The field `source` of a StarlarkRun. Other fields are for the script, which may read any field of its functionConfig.
 fn source_field(config: &Resource) -> Result<String, Error> {
-    let Some(node) = config.get("source").map(NodeRef::resolve) else { return Ok(String::new()) };
+    let Some(node) = config.get_in(["source"]).map(NodeRef::resolve) else {
+        return Ok(String::new());
+    };
     match node.as_scalar().map(|scalar| (scalar.resolve(), scalar.value())) {
         Some((ScalarType::String, text)) => Ok(text.into_owned()),
         Some((ScalarType::Null, _)) => Ok(String::new()),
@@ -147,7 +149,7 @@ fn kind_hint() -> String {
 
 /// Locates a diagnostic at a field of the functionConfig, or at its root if the field is missing.
 fn locate(diagnostic: Diagnostic, config: &Resource, field: &str) -> Diagnostic {
-    let node = config.get(field).or_else(|| config.get(&format!("data.{field}")));
+    let node = config.get_in([field]).or_else(|| config.get_in(["data", field]));
     let diagnostic = diagnostic.at(config.item().file(), node.unwrap_or(config.root()).span());
     match config.path() {
         Some(path) => diagnostic.in_file(path.as_str()),

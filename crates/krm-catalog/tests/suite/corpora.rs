@@ -106,11 +106,11 @@ fn check_case(case: &Path) -> Option<Result<(), String>> {
     }
     let config = fs::read_to_string(expected.join("config.yaml")).unwrap_or_default();
     let config = Resource::parse(format!("x: y\n{config}")).ok()?;
-    if config.get_text("skip").as_deref() == Some("true") {
+    if text_at(&config, "skip").as_deref() == Some("true") {
         return None;
     }
-    let should_fail = config.get_text("exitCode").is_some_and(|code| code != "0");
-    let steps = if config.get_text("testType").as_deref() == Some("eval") {
+    let should_fail = text_at(&config, "exitCode").is_some_and(|code| code != "0");
+    let steps = if text_at(&config, "testType").as_deref() == Some("eval") {
         vec![(String::new(), eval_step(case, &config)?)]
     } else {
         render_steps(case)?
@@ -140,15 +140,19 @@ struct Step {
     excludes: Vec<Resource>,
 }
 
+fn text_at(config: &Resource, path: &str) -> Option<String> {
+    config.get_text(path).unwrap()
+}
+
 fn builtin_name(image: &str) -> Option<String> {
     let name = image.rsplit('/').next()?.split([':', '@']).next()?;
     find(name).map(|builtin| builtin.name.to_owned())
 }
 
 fn eval_step(case: &Path, config: &Resource) -> Option<Step> {
-    let name = builtin_name(&config.get_text("image")?)?;
-    let file = config.get_text("fnConfig").map(|path| case.join(".expected").join(&*path));
-    let args = config.get("args").map(|args| config_map(args));
+    let name = builtin_name(&text_at(config, "image")?)?;
+    let file = text_at(config, "fnConfig").map(|path| case.join(".expected").join(path));
+    let args = config.get_in(["args"]).map(|args| config_map(args));
     let config = file.map(|path| fs::read_to_string(path).unwrap()).or(args);
     Some(Step { name, config, selects: Vec::new(), excludes: Vec::new() })
 }
@@ -162,11 +166,14 @@ fn render_steps(case: &Path) -> Option<Vec<(String, Step)>> {
     let mut steps = Vec::new();
     for directory in directories {
         let kptfile = Resource::parse(all[&format!("{directory}Kptfile")].clone()).ok()?;
-        if kptfile.get("metadata.annotations").is_some_and(|it| it.text().contains("kpt.dev/")) {
+        if kptfile
+            .get_in(["metadata", "annotations"])
+            .is_some_and(|it| it.text().contains("kpt.dev/"))
+        {
             return None;
         }
         for list in ["pipeline.mutators", "pipeline.validators"] {
-            let functions = kptfile.get(list).and_then(|it| it.as_sequence());
+            let functions = kptfile.get(list).unwrap().and_then(|it| it.as_sequence());
             for function in functions.into_iter().flat_map(|it| it.items()) {
                 steps.push((directory.to_owned(), render_step(&all, directory, function)?));
             }
@@ -209,12 +216,12 @@ fn config_map(data: NodeRef<'_>) -> String {
 /// Whether a selector selects a resource.
 fn selects(selector: &Resource, resource: &Resource) -> bool {
     let is = |name: &str, value: &str| {
-        selector.get_text(name).is_none_or(|wanted| wanted.is_empty() || wanted == value)
+        text_at(selector, name).is_none_or(|wanted| wanted.is_empty() || wanted == value)
     };
     let has = |name: &str| {
-        let wanted = selector.get(name).and_then(|it| it.as_mapping());
+        let wanted = selector.get_in([name]).and_then(|it| it.as_mapping());
         wanted.into_iter().flat_map(|it| it.entries()).all(|it| {
-            let there = resource.get(&format!("metadata.{name}")).and_then(|it| it.as_mapping());
+            let there = resource.get_in(["metadata", name]).and_then(|it| it.as_mapping());
             let there = there.and_then(|there| there.get(&it.key.as_scalar()?.value())?.as_str());
             there == it.value.as_str()
         })

@@ -19,7 +19,7 @@ type Step = fn(&mut ResourceList) -> Result<(), Error>;
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     nginx::run(list)?;
     let config = list.function_config.take();
-    let name = config.as_ref().map(|config| config.name().into_owned()).unwrap_or_default();
+    let name = config.as_ref().map(|config| config.name()).unwrap_or_default();
     for deployment in list.of_kind_mut("Deployment").filter(|it| it.name() == name) {
         deployment.set_annotation("example.com/inject", "true")?;
         if deployment.annotation("example.com/t-shirt-size").is_none() {

@@ -1,7 +1,7 @@
 //! `inject`: init and sidecar containers for resources with an annotation.
 
 use krm_sdk::yaml::Value;
-use krm_sdk::{Any, Error, Resource, ResourceList};
+use krm_sdk::{Any, Error, Resource, ResourceList, value};
 use serde::Deserialize;
 
 /// The documentation.
@@ -27,14 +27,12 @@ struct Config {
 
 impl Default for Config {
     fn default() -> Self {
-        let text = |text: &'static str| Value::from(text);
-        let security = vec![(text("allowPrivilegeEscalation"), Value::Bool(false))];
-        let logs = vec![
-            (text("name"), text("logs")),
-            (text("image"), text("example.com/logs:1")),
-            (text("securityContext"), Value::Mapping(security)),
-        ];
-        Self { init_containers: Vec::new(), containers: vec![Any(Value::Mapping(logs))] }
+        let logs = value!({
+            "name": "logs",
+            "image": "example.com/logs:1",
+            "securityContext": { "allowPrivilegeEscalation": false },
+        });
+        Self { init_containers: Vec::new(), containers: vec![Any(logs)] }
     }
 }
 
@@ -58,12 +56,12 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
 
 fn add(resource: &mut Resource, list: &str, container: &Any) -> Result<(), Error> {
     let name = name(container).ok_or_else(|| Error::new("a container to inject has no name"))?;
-    if resource.containers_at(list).iter().any(|it| it.name == name) {
+    if resource.containers_at(list)?.iter().any(|it| it.name == name) {
         return Ok(());
     }
-    match resource.get(list) {
+    match resource.get(list)? {
         Some(_) => resource.set(&format!("{list}[-]"), container.0.clone()),
-        None => resource.set(list, Value::Sequence(vec![container.0.clone()])),
+        None => resource.set(list, vec![container.0.clone()]),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `limits`: every container must have limits for CPU and memory.
 
-use krm_sdk::{Error, ResourceList, Severity};
+use krm_sdk::{Error, ResourceList, Selector};
 use serde::Deserialize;
 
 /// The documentation.
@@ -21,20 +21,19 @@ struct Config {
 /// Validates all containers.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let config: Config = list.config_or_default()?;
-    for resource in &list.items {
+    list.check(&Selector::new(), |resource, findings| {
         for container in resource.containers() {
             if config.exempt.contains(&container.name) {
                 continue;
             }
             for limit in ["cpu", "memory"] {
                 let path = container.field(&format!("resources.limits.{limit}"));
-                if resource.get(&path).is_none() {
+                if resource.get(&path)?.is_none() {
                     let message = format!("container `{}` has no {limit} limit", container.name);
-                    list.results
-                        .push(resource.result(Severity::Error, message).field(&path).into());
+                    findings.error(message).field(path);
                 }
             }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }

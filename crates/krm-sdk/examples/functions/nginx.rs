@@ -29,7 +29,7 @@ fn default_image() -> String {
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let Config::Nginx { replicas, image } = list.config()?;
     let config = list.function_config.as_ref();
-    let name = config.map(|config| config.name().into_owned()).filter(|name| !name.is_empty());
+    let name = config.map(|config| config.name()).filter(|name| !name.is_empty());
     let Some(name) = name else { return Err(Error::new("the functionConfig has no name")) };
     list.upsert_generated([deployment(&name, replicas, &image)?, service(&name)?])
 }
@@ -63,7 +63,7 @@ spec:
 "
     ))?;
     // Set values instead of formatting them into the text, so that they are quoted if necessary.
-    deployment.set("spec.replicas", i64::from(replicas))?;
+    deployment.set("spec.replicas", replicas)?;
     deployment.set("spec.template.spec.containers[0].image", image)?;
     Ok(deployment)
 }

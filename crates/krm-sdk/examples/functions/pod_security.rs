@@ -1,6 +1,6 @@
 //! `pod-security`: checks of the restricted Pod Security Standard, with proposed values.
 
-use krm_sdk::{Error, Resource, ResourceList, ResultBuilder, Severity};
+use krm_sdk::{Error, Findings, Resource, ResourceList, Selector};
 
 /// The documentation.
 pub(crate) const README: &str = "# pod-security
@@ -15,49 +15,36 @@ const SHARED: [&str; 3] = ["hostNetwork", "hostPID", "hostIPC"];
 
 /// Validates all pods.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
-    for resource in &list.items {
-        list.results.extend(violations(resource).into_iter().map(Into::into));
-    }
-    Ok(())
+    list.check(&Selector::new(), check)
 }
 
-fn violations(resource: &Resource) -> Vec<ResultBuilder<'_>> {
-    let Some(spec) = resource.pod_spec() else { return Vec::new() };
-    let is = |path: &str, value: &str| resource.get_text(path).as_deref() == Some(value);
-    let violation = |message: String, path: &str, value: bool| {
-        resource.result(Severity::Error, message).field(path).propose(value)
-    };
-    let mut violations = Vec::new();
+fn check(resource: &Resource, findings: &mut Findings) -> Result<(), Error> {
+    let Some(spec) = resource.pod_spec() else { return Ok(()) };
+    let value = |path: &str| resource.read_at::<bool>(path);
     for field in SHARED {
         let path = format!("{spec}.{field}");
-        if is(&path, "true") {
-            violations.push(violation(
-                format!("`{field}` shares the node with the pod"),
-                &path,
-                false,
-            ));
+        if value(&path)? == Some(true) {
+            let message = format!("`{field}` shares the node with the pod");
+            findings.error(message).field(path).propose(false);
         }
     }
-    let all_non_root = is(&format!("{spec}.securityContext.runAsNonRoot"), "true");
+    let all_non_root = value(&format!("{spec}.securityContext.runAsNonRoot"))? == Some(true);
     for container in resource.containers() {
         let name = &container.name;
         let path = container.field("securityContext.privileged");
-        if is(&path, "true") {
-            violations.push(violation(format!("container `{name}` is privileged"), &path, false));
+        if value(&path)? == Some(true) {
+            findings.error(format!("container `{name}` is privileged")).field(path).propose(false);
         }
         let path = container.field("securityContext.allowPrivilegeEscalation");
-        if !is(&path, "false") {
-            violations.push(violation(
-                format!("container `{name}` may gain privileges"),
-                &path,
-                false,
-            ));
+        if value(&path)? != Some(false) {
+            let message = format!("container `{name}` may gain privileges");
+            findings.error(message).field(path).propose(false);
         }
         let path = container.field("securityContext.runAsNonRoot");
-        let is_inherited = all_non_root && resource.get(&path).is_none();
-        if !is(&path, "true") && !is_inherited {
-            violations.push(violation(format!("container `{name}` may run as root"), &path, true));
+        if !value(&path)?.unwrap_or(all_non_root) {
+            let message = format!("container `{name}` may run as root");
+            findings.error(message).field(path).propose(true);
         }
     }
-    violations
+    Ok(())
 }

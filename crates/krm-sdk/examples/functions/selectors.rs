@@ -13,7 +13,7 @@ If a workload has the name of the Service, its labels are proposed.
 /// Validates all Services.
 pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     for service in list.items.iter().filter(|it| it.kind() == "Service") {
-        let selector = service.string_map("spec.selector");
+        let selector = service.string_map("spec.selector")?;
         let in_namespace = || list.items.iter().filter(|it| it.namespace() == service.namespace());
         if selector.is_empty() || in_namespace().any(|workload| matches(workload, &selector)) {
             continue;
@@ -24,7 +24,7 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
         if let Some(workload) =
             in_namespace().find(|it| it.name() == service.name() && has_pods(it))
         {
-            let labels = workload.get(&labels_of(workload));
+            let labels = workload.get(&labels_of(workload))?;
             if let Some(labels) = labels {
                 result = result.propose(labels);
             }
@@ -35,19 +35,22 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
 }
 
 fn has_pods(workload: &Resource) -> bool {
-    workload.pod_spec().is_some() && workload.get(&labels_of(workload)).is_some()
+    workload.pod_spec().is_some() && !labels(workload).is_empty()
 }
 
-/// The labels of the pods of a workload.
+/// The labels of the pods of a workload; empty if it has none.
+fn labels(workload: &Resource) -> Vec<(String, String)> {
+    let path = workload.pod_spec().map(|_| labels_of(workload));
+    path.and_then(|path| workload.string_map(&path).ok()).unwrap_or_default()
+}
+
+/// The path of the labels of the pods of a workload.
 fn labels_of(workload: &Resource) -> String {
     let spec = workload.pod_spec().unwrap_or_default();
     format!("{}metadata.labels", spec.strip_suffix("spec").unwrap_or_default())
 }
 
-fn matches<T: AsRef<str>>(workload: &Resource, selector: &[(T, T)]) -> bool {
-    let labels =
-        if has_pods(workload) { workload.string_map(&labels_of(workload)) } else { Vec::new() };
-    selector.iter().all(|(name, value)| {
-        labels.iter().any(|(key, label)| key == name.as_ref() && label == value.as_ref())
-    })
+fn matches(workload: &Resource, selector: &[(String, String)]) -> bool {
+    let labels = labels(workload);
+    selector.iter().all(|label| labels.contains(label))
 }

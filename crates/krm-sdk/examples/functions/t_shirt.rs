@@ -35,7 +35,7 @@ pub(crate) fn run(list: &mut ResourceList) -> Result<(), Error> {
     let mut sizes = standard();
     sizes.extend(config.sizes);
     for resource in &mut list.items {
-        let Some(name) = resource.annotation(SIZE).map(|name| name.into_owned()) else { continue };
+        let Some(name) = resource.annotation(SIZE) else { continue };
         let Some(size) = sizes.get(&name) else {
             let known: Vec<&str> = sizes.keys().map(String::as_str).collect();
             let message = format!("unknown size `{name}`: expected one of {}", known.join(", "));

@@ -1,7 +1,6 @@
 //! `tweak`: changes a generated resource: adds an init container that waits for a database.
 
-use krm_sdk::yaml::Value;
-use krm_sdk::{Error, ResourceList, Selector};
+use krm_sdk::{Error, ResourceList, Selector, value};
 use serde::Deserialize;
 
 /// The documentation.
@@ -30,19 +29,17 @@ pub(crate) fn wait_for(list: &mut ResourceList, target: &str, host: &str) -> Res
     let selector = Selector::new().kind("Deployment").name(target);
     for deployment in list.select_mut(&selector) {
         let path = "spec.template.spec.initContainers";
-        let existing = deployment.containers_at(path);
+        let existing = deployment.containers_at(path)?;
         let at = existing.iter().position(|it| it.name == "wait").unwrap_or(existing.len());
-        let container = Value::Mapping(vec![(Value::from("name"), Value::from("wait"))]);
+        let container = value!({ "name": "wait" });
         if existing.is_empty() {
-            deployment.set(path, Value::Sequence(vec![container]))?;
+            deployment.set(path, [container])?;
         } else if at == existing.len() {
             deployment.set(&format!("{path}[-]"), container)?;
         }
         deployment.set(&format!("{path}[{at}].image"), "busybox:1.36")?;
-        let command =
-            ["sh", "-c", &format!("until nc -z {host} 5432; do sleep 1; done")].map(str::to_owned);
-        let command = command.into_iter().map(|argument| Value::String(argument.into())).collect();
-        deployment.set(&format!("{path}[{at}].command"), Value::Sequence(command))?;
+        let wait = format!("until nc -z {host} 5432; do sleep 1; done");
+        deployment.set(&format!("{path}[{at}].command"), ["sh", "-c", &wait])?;
         let escalation = format!("{path}[{at}].securityContext.allowPrivilegeEscalation");
         deployment.set(&escalation, false)?;
     }

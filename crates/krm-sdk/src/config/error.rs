@@ -7,7 +7,7 @@ use krm_yaml::{NodeRef, Path, Segment, Span};
 use serde::de::{Error, Expected, Unexpected};
 
 use super::describe::{self, OWNER};
-use crate::kinds::ConfigKind;
+use crate::kinds::{ConfigKind, ResourceKind};
 
 /// One error.
 #[derive(Debug)]
@@ -23,9 +23,32 @@ pub(super) struct ConfigError {
 #[derive(Debug)]
 enum Cause {
     Complete(Kind),
-    WrongType { expected: String },
-    InvalidValue { expected: String },
+    WrongType {
+        expected: String,
+    },
+    InvalidValue {
+        expected: String,
+    },
     MissingField(&'static str),
+    /// The type has a reason of its own.
+    Rejected(String),
+}
+
+/// What is read: it owns missing fields.
+#[derive(Debug)]
+pub(super) enum Owner {
+    Config,
+    /// A resource, by its name in messages.
+    Resource(String),
+}
+
+impl Owner {
+    fn name(&self) -> &str {
+        match self {
+            Self::Config => OWNER,
+            Self::Resource(name) => name,
+        }
+    }
 }
 
 impl ConfigError {
@@ -39,7 +62,7 @@ impl ConfigError {
 
     /// A value that is rejected for a reason of its own.
     pub(super) fn invalid(reason: impl Into<String>) -> Self {
-        Self::new(ConfigKind::Invalid { reason: reason.into().into() })
+        Self::of(Cause::Rejected(reason.into()))
     }
 
     pub(super) fn wrong_type(expected: impl Into<String>) -> Self {
@@ -87,7 +110,10 @@ impl ConfigError {
         if let Cause::WrongType { expected } = &self.cause {
             self.hints.extend(describe::quote_hint(expected, node));
         }
-        self.cause = Cause::Complete(self.cause.complete(node));
+        // The owner of a missing field is known only to the caller.
+        if !matches!(self.cause, Cause::MissingField(_) | Cause::Rejected(_)) {
+            self.cause = Cause::Complete(self.cause.complete(node, &Owner::Config));
+        }
         self.located(node.span(), &path)
     }
 
@@ -106,14 +132,14 @@ impl ConfigError {
         self
     }
 
-    /// The kind, for an error of the functionConfig with this root.
-    pub(super) fn kind(&self, root: NodeRef<'_>) -> Kind {
-        self.cause.complete(root)
+    /// The kind, for an error of what has this root.
+    pub(super) fn kind(&self, root: NodeRef<'_>, owner: &Owner) -> Kind {
+        self.cause.complete(root, owner)
     }
 }
 
 impl Cause {
-    fn complete(&self, node: NodeRef<'_>) -> Kind {
+    fn complete(&self, node: NodeRef<'_>, owner: &Owner) -> Kind {
         match self {
             Self::Complete(kind) => kind.clone(),
             Self::WrongType { expected } => {
@@ -125,9 +151,15 @@ impl Cause {
                 CommonKind::InvalidValue { value, expected }.into()
             }
             Self::MissingField(name) => {
-                let (field, owner) = ((*name).to_owned(), OWNER.to_owned());
+                let (field, owner) = ((*name).to_owned(), owner.name().to_owned());
                 CommonKind::MissingField { field, owner }.into()
             }
+            Self::Rejected(reason) => match owner {
+                Owner::Config => ConfigKind::Invalid { reason: reason.clone().into() }.into(),
+                Owner::Resource(_) => {
+                    ResourceKind::RejectedValue { reason: reason.clone().into() }.into()
+                }
+            },
         }
     }
 }

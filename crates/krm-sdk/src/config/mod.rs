@@ -14,12 +14,14 @@ mod node;
 mod root;
 
 use krm_core::Diagnostic;
+use krm_yaml::NodeRef;
 use serde::de::DeserializeOwned;
 
 pub use any::Any;
 pub(crate) use any::NAME as ANY;
-use error::ConfigError;
-use node::ReadState;
+use error::{ConfigError, Owner};
+pub(crate) use node::ReadMode;
+use node::{MAX_DEPTH, NodeDeserializer, ReadState};
 use root::RootDeserializer;
 
 use crate::kinds::ConfigKind;
@@ -90,7 +92,7 @@ impl ResourceList {
 impl Resource {
     /// Reads this resource into a type, as [`ResourceList::config`] does with the functionConfig.
     pub fn read_config<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        self.read(false)
+        self.read_function_config(false)
     }
 
     /// Reads `data` into a type as [`Resource::read_config`] does for a ConfigMap, whatever the kind of this resource.
@@ -105,25 +107,18 @@ impl Resource {
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
     pub fn read_data<T: DeserializeOwned>(&self) -> Result<T, Error> {
-        self.read(true)
+        self.read_function_config(true)
     }
 
-    fn read<T: DeserializeOwned>(&self, is_config_map: bool) -> Result<T, Error> {
-        let state = ReadState::default();
+    fn read_function_config<T: DeserializeOwned>(&self, is_config_map: bool) -> Result<T, Error> {
+        let state = ReadState::new(ReadMode::Strict);
         let root = RootDeserializer { root: self.root(), state: &state, is_config_map };
         let read = T::deserialize(root);
-        let mut errors = state.errors.into_inner();
-        match read {
-            Ok(value) if errors.is_empty() => return Ok(value),
-            Ok(_) => {}
-            Err(error) => errors.push(error),
-        }
-        let diagnostics = errors.into_iter().map(|error| self.config_diagnostic(error));
-        Err(diagnostics.collect::<Vec<_>>().into())
+        finish(self, read, state, &Owner::Config)
     }
 
-    fn config_diagnostic(&self, error: ConfigError) -> Diagnostic {
-        let mut diagnostic = Diagnostic::error(error.kind(self.root()));
+    fn read_diagnostic(&self, error: ConfigError, owner: &Owner) -> Diagnostic {
+        let mut diagnostic = Diagnostic::error(error.kind(self.root(), owner));
         if let Some(span) = error.span {
             diagnostic = diagnostic.at(self.item().file(), span);
         }
@@ -132,6 +127,40 @@ impl Resource {
         diagnostic.field = error.field.map(Into::into);
         error.hints.into_iter().fold(diagnostic, Diagnostic::hint)
     }
+}
+
+/// Reads a node of a resource into a type.
+pub(crate) fn read_node<T: DeserializeOwned>(
+    resource: &Resource,
+    node: NodeRef<'_>,
+    mode: ReadMode,
+) -> Result<T, Error> {
+    let state = ReadState::new(mode);
+    let deserializer = NodeDeserializer {
+        node,
+        state: &state,
+        from_string: false,
+        depth: MAX_DEPTH,
+        number_as_string: false,
+    };
+    let read = T::deserialize(deserializer).map_err(|error| error.at(node));
+    finish(resource, read, state, &Owner::Resource(resource.display_name()))
+}
+
+fn finish<T>(
+    resource: &Resource,
+    read: Result<T, ConfigError>,
+    state: ReadState,
+    owner: &Owner,
+) -> Result<T, Error> {
+    let mut errors = state.errors.into_inner();
+    match read {
+        Ok(value) if errors.is_empty() => return Ok(value),
+        Ok(_) => {}
+        Err(error) => errors.push(error),
+    }
+    let diagnostics = errors.into_iter().map(|error| resource.read_diagnostic(error, owner));
+    Err(Error::of_diagnostics(diagnostics.collect()))
 }
 
 #[cfg(test)]

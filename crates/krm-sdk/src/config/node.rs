@@ -25,11 +25,21 @@ pub(super) struct ReadState {
     /// Fields that nobody knows; state goes on without them.
     pub(super) errors: RefCell<Vec<ConfigError>>,
     left: Cell<usize>,
+    mode: ReadMode,
 }
 
-impl Default for ReadState {
-    fn default() -> Self {
-        Self { errors: RefCell::default(), left: Cell::new(MAX_VALUES) }
+/// How strictly a type is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReadMode {
+    /// Unknown fields are errors.
+    Strict,
+    /// Unknown fields are ignored, and a quantity may be a number, as Kubernetes reads it.
+    Lenient,
+}
+
+impl ReadState {
+    pub(super) fn new(mode: ReadMode) -> Self {
+        Self { errors: RefCell::default(), left: Cell::new(MAX_VALUES), mode }
     }
 }
 
@@ -81,6 +91,8 @@ pub(super) struct NodeDeserializer<'a> {
     /// Whether strings may hold numbers, sequences and so on: a ConfigMap has only strings.
     pub(super) from_string: bool,
     pub(super) depth: usize,
+    /// Whether a number is read as the string that it is written as.
+    pub(super) number_as_string: bool,
 }
 
 impl<'a> NodeDeserializer<'a> {
@@ -99,7 +111,7 @@ impl<'a> NodeDeserializer<'a> {
             return Err(ConfigError::new(kind).at(self.node));
         };
         self.state.left.set(left);
-        Ok(Self { node, depth, ..self })
+        Ok(Self { node, depth, number_as_string: false, ..self })
     }
 
     /// Visits the fields of a mapping. If the type lists its fields, any other is an error.
@@ -112,7 +124,7 @@ impl<'a> NodeDeserializer<'a> {
         if let Some(known) = known {
             fields.retain(|field| {
                 let is_known = known.contains(&&*field.name);
-                if !is_known {
+                if !is_known && self.state.mode == ReadMode::Strict {
                     self.unknown(field, known);
                 }
                 is_known && !NodeDeserializer { node: field.value, ..self }.is_null()
@@ -169,8 +181,7 @@ impl<'a> NodeDeserializer<'a> {
         let locate = |error: ConfigError| error.inside(self.node);
         let state = self.state;
         let read =
-            read(NodeDeserializer { node: root, state, from_string: true, depth: self.depth })
-                .map_err(locate);
+            read(NodeDeserializer { node: root, state, from_string: true, ..self }).map_err(locate);
         let mut errors = state.errors.borrow_mut();
         let inner: Vec<ConfigError> = errors.drain(known..).map(locate).collect();
         errors.extend(inner);
@@ -225,6 +236,10 @@ impl<'a> NodeDeserializer<'a> {
     }
 }
 
+fn is_number(resolved: ScalarType) -> bool {
+    matches!(resolved, ScalarType::Int(_) | ScalarType::Float(_))
+}
+
 /// Forwards methods to another one than `deserialize_any`, which `serde::forward_to_deserialize_any!` cannot do: a ConfigMap
 /// holds numbers as strings, so the type decides how a scalar is read.
 macro_rules! forward_to {
@@ -267,6 +282,9 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
                 visitor.visit_str(if scalar.raw().is_empty() { "" } else { scalar.raw() })
             }
             Some(scalar) if self.from_string => visitor.visit_str(&scalar.value()),
+            Some(scalar) if self.number_as_string && is_number(scalar.resolve()) => {
+                visitor.visit_str(&scalar.value())
+            }
             _ => self.deserialize_any(visitor),
         }
         .map_err(|error| error.at(self.node))
@@ -293,7 +311,11 @@ impl<'de> Deserializer<'de> for NodeDeserializer<'_> {
             Some((ScalarType::Int(_) | ScalarType::Float(_), text)) => {
                 visitor.visit_bytes(text.as_bytes())
             }
-            _ => visitor.visit_newtype_struct(self),
+            // Compat: Kubernetes reads `cpu: 2` as the quantity `2`.
+            _ => {
+                let number_as_string = self.state.mode == ReadMode::Lenient && name == "Quantity";
+                visitor.visit_newtype_struct(Self { number_as_string, ..self })
+            }
         }
         .map_err(|error: ConfigError| error.at(self.node))
     }

@@ -29,7 +29,13 @@ pub(super) struct RootDeserializer<'a> {
 
 impl<'a> RootDeserializer<'a> {
     fn node(self, node: NodeRef<'a>, from_string: bool) -> NodeDeserializer<'a> {
-        NodeDeserializer { node, state: self.state, from_string, depth: MAX_DEPTH }
+        NodeDeserializer {
+            node,
+            state: self.state,
+            from_string,
+            depth: MAX_DEPTH,
+            number_as_string: false,
+        }
     }
 
     fn kind(self) -> Option<NodeRef<'a>> {

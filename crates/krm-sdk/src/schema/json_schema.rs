@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use krm_yaml::Value;
 
+use super::forms::{self, Body};
+
 /// The type of one field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum FieldType {
@@ -34,47 +36,40 @@ pub(super) struct TracedTypes {
     pub(super) with_content: BTreeSet<String>,
 }
 
-/// The schema of a resource with the fields of the root type.
+/// The schema of a functionConfig with the fields of the root type.
 pub(super) fn document(types: &TracedTypes) -> Value<'static> {
-    let dialect = ("$schema", text("https://json-schema.org/draft/2020-12/schema"));
-    let Some(FieldType::Enum(kinds)) = types.at.get("") else {
-        let mut entries = vec![dialect];
-        entries.extend(resource(types, "", None));
-        return mapping(entries);
+    let bodies = match types.at.get("") {
+        Some(FieldType::Enum(kinds)) => {
+            kinds.iter().map(|kind| types.body(&format!("/={kind}"), Some(kind))).collect()
+        }
+        _ => vec![types.body("", None)],
     };
-    let kinds = kinds.iter().map(|kind| mapping(resource(types, &format!("/={kind}"), Some(kind))));
-    mapping(vec![dialect, ("oneOf", Value::Sequence(kinds.collect()))])
-}
-
-/// The schema of a resource with the fields of the type at a path.
-fn resource(
-    types: &TracedTypes,
-    path: &str,
-    kind: Option<&'static str>,
-) -> Vec<(&'static str, Value<'static>)> {
-    let string = || mapping(vec![("type", text("string"))]);
-    let kind = kind.map_or_else(string, |kind| mapping(vec![("const", text(kind))]));
-    let metadata = mapping(vec![("type", text("object"))]);
-    let common = [("apiVersion", string()), ("kind", kind), ("metadata", metadata)];
-    let names: &[&'static str] = match types.at.get(path) {
-        Some(FieldType::Struct(names)) => names,
-        _ => &[],
-    };
-    let is_common = |name: &str| !names.contains(&name);
-    let mut properties: Vec<(&'static str, Value<'static>)> =
-        common.into_iter().filter(|(name, _)| is_common(name)).collect();
-    properties.extend(names.iter().map(|name| (*name, types.field(path, name))));
-    let mut required = vec!["apiVersion", "kind"];
-    required.extend(types.required(path, names));
-    let more = match types.at.get(path) {
-        Some(FieldType::Struct(_)) | None => Value::Bool(false),
-        Some(FieldType::Map) => types.schema(&format!("{path}/*")),
-        Some(_) => Value::Bool(true),
-    };
-    object(properties, &required, more)
+    forms::document(&bodies, Vec::new())
 }
 
 impl TracedTypes {
+    /// The fields of the type at a path.
+    fn body(&self, path: &str, kind: Option<&str>) -> Body {
+        let field_type = self.at.get(path);
+        let names: &[&'static str] = match field_type {
+            Some(FieldType::Struct(names)) => names,
+            _ => &[],
+        };
+        let more = match field_type {
+            Some(FieldType::Struct(_)) | None => Value::Bool(false),
+            Some(FieldType::Map) => self.schema(&format!("{path}/*")),
+            Some(_) => Value::Bool(true),
+        };
+        let field = |name: &&'static str| ((*name).to_owned(), self.field(path, name));
+        Body {
+            kind: kind.map(str::to_owned),
+            description: None,
+            properties: names.iter().map(field).collect(),
+            required: self.required(path, names).into_iter().map(str::to_owned).collect(),
+            more,
+        }
+    }
+
     fn required(&self, path: &str, names: &[&'static str]) -> Vec<&'static str> {
         let is_required = |name: &&&'static str| self.required.contains(&format!("{path}/{name}"));
         names.iter().filter(is_required).copied().collect()

@@ -3,10 +3,15 @@
 //! `--schema` calls the function with an empty list. Where it reads its functionConfig, the type is traced and the call ends. So
 //! the schema always agrees with what is read, and authors derive nothing but `Deserialize`.
 //!
-//! The alternative, `schemars`, needs a second derive on every type of a functionConfig and a `JsonSchema` bound on
-//! [`crate::ResourceList::config`], which types of other crates rarely meet; and it describes the type without the conventions
-//! of [`crate::ResourceList::config`] (`spec`, kinds as variants), which would have to be added here all the same.
+//! `serde` does not know documentation and defaults. A type that derives `JsonSchema`, too, has them with the feature `schemars`; it is
+//! not required, because types of other crates rarely derive it.
+//!
+//! A schema accepts every form that [`crate::ResourceList::config`] reads: fields at the top level, in `spec`, or in the `data` of a
+//! ConfigMap, where every value may be a string.
 
+#[cfg(feature = "schemars")]
+mod documented;
+mod forms;
 mod json_schema;
 mod trace;
 mod tracer;
@@ -15,6 +20,9 @@ use std::cell::RefCell;
 
 use krm_yaml::Value;
 use serde::de::DeserializeOwned;
+
+#[cfg(feature = "schemars")]
+pub use documented::of_documented;
 
 use crate::{Error, ResourceList};
 
@@ -33,7 +41,7 @@ thread_local! {
 ///     names: Vec<String>,
 /// }
 ///
-/// let schema = krm_core::print::json::display(&krm_sdk::schema::of::<Config>());
+/// let schema = krm_sdk::to_json(&krm_sdk::schema::of::<Config>());
 /// assert!(schema.contains(r#""replicas":{"type":"integer","minimum":0,"maximum":255}"#));
 /// assert!(schema.contains(r#""names":{"type":"array","items":{"type":"string"}}"#));
 /// assert!(schema.contains(r#""required":["apiVersion","kind","replicas"]"#));

@@ -86,7 +86,7 @@ impl Stream {
                 Ok(_) => {}
             }
         }
-        if errors.is_empty() { Ok(warnings) } else { Err(errors.into()) }
+        if errors.is_empty() { Ok(warnings) } else { Err(Error::of_diagnostics(errors)) }
     }
 
     /// Checks that documents are resources. A function has nothing to do with any other text, which it would return unchanged.

@@ -18,7 +18,7 @@ impl Stream {
         let errors: Vec<Diagnostic> =
             file.errors().map(|error| Diagnostic::from_syntax(error, &file)).collect();
         if !errors.is_empty() {
-            return Err(errors.into());
+            return Err(Error::of_diagnostics(errors));
         }
         let format = format(&file)?;
         let (slots, items) = match format {

@@ -5,6 +5,9 @@
 
 #[path = "../../examples/functions/composed.rs"]
 mod composed;
+#[path = "../../examples/container_limits.rs"]
+#[expect(dead_code, reason = "`main` is that of the example")]
+mod container_limits;
 mod examples;
 #[path = "../../examples/functions/inject.rs"]
 mod inject;
@@ -19,7 +22,13 @@ mod pod_security;
 mod program;
 #[path = "../../examples/functions/selectors.rs"]
 mod selectors;
+#[path = "../../examples/sidecar.rs"]
+#[expect(dead_code, reason = "`main` is that of the example")]
+mod sidecar;
 #[path = "../../examples/functions/t_shirt.rs"]
 mod t_shirt;
 #[path = "../../examples/functions/tweak.rs"]
 mod tweak;
+#[path = "../../examples/web_app.rs"]
+#[expect(dead_code, reason = "`main` is that of the example")]
+mod web_app;

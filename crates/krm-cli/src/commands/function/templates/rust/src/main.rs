@@ -19,7 +19,7 @@ fn set_owner(list: &mut ResourceList) -> Result<(), Error> {
         resource.set_annotation(OWNER, &config.owner)?;
     }
     for deployment in list.items.iter().filter(|it| it.kind() == "Deployment") {
-        if deployment.get_text("spec.replicas").as_deref() == Some("0") {
+        if deployment.get_text("spec.replicas")?.as_deref() == Some("0") {
             let result = deployment.result(Severity::Warning, "the Deployment has no replicas");
             list.results.push(result.field("spec.replicas").propose(1).into());
         }

@@ -1,9 +1,9 @@
 //! Generated resources: added to the list, or merged into the version that exists.
 
-use krm_core::merge::{MergeAction, MergeOptions, Merger, Version};
+use krm_core::merge::MergeAction;
 use krm_core::{Diagnostic, PackagePath};
-use krm_yaml::Edit;
 
+use super::without_name;
 use crate::kinds::ResourceKind;
 use crate::{Error, Resource, ResourceList};
 
@@ -11,8 +11,11 @@ impl ResourceList {
     /// Adds generated resources, keeping what people changed in them since they were generated last.
     ///
     /// Spec: a resource that exists gets the generated fields by the two-way merge: fields that are not generated are kept, `null`
-    /// clears a field, and elements of associative lists are paired by their merge keys. A new resource is written to
-    /// `config/NAME_KIND.yaml` unless it has a path.
+    /// clears a field, and elements of lists are paired as Kubernetes does. A new resource is written to `config/NAME_KIND.yaml` unless it
+    /// has a path.
+    ///
+    /// Nothing is known about earlier runs: a field that is no longer generated stays, and a field that is generated replaces what people
+    /// wrote. [`ResourceList::sync_generated`] knows them.
     ///
     /// ```
     /// use krm_sdk::{Resource, ResourceList};
@@ -45,29 +48,28 @@ impl ResourceList {
     }
 }
 
-fn without_name(resource: &Resource) -> Error {
-    let kind = ResourceKind::GeneratedWithoutName { kind: resource.kind().into_owned() };
-    Diagnostic::error(kind).at(resource.item().file(), resource.root().span()).into()
-}
-
 impl Resource {
     /// Applies another version of the resource by the two-way merge; everything else keeps its bytes.
+    ///
+    /// It is a strategic merge: `null` clears a field, and elements of lists are paired as Kubernetes does.
+    ///
+    /// ```
+    /// use krm_sdk::Resource;
+    ///
+    /// let head = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  ports:\n";
+    /// let mut service = Resource::parse(format!("{head}  - port: 80 # web\n    nodePort: 30080\n"))?;
+    /// service.merge(&Resource::parse(format!("{head}  - port: 80\n    name: http\n  - port: 443\n"))?)?;
+    /// assert!(service.text().ends_with("  - port: 80 # web\n    nodePort: 30080\n    name: http\n  - port: 443\n"));
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
     pub fn merge(&mut self, from: &Resource) -> Result<(), Error> {
-        let file = self.item().file();
-        let options = MergeOptions::default();
-        let mut edit = Edit::new(file).allow_shared(true);
-        let (source, own) = (from.root(), self.root());
-        let (source, own) = (Version::new(source, "generated"), Version::new(own, "resource"));
-        let report = Merger::new(&options).two_way(source, own, &mut edit)?;
-        if report.action == MergeAction::Remove {
-            let resource = self.view().label();
-            return Err(Diagnostic::error(ResourceKind::MergeRemovesResource { resource }).into());
+        match self.merge_resource(from)? {
+            MergeAction::Remove => {
+                let resource = self.display_name();
+                Err(Diagnostic::error(ResourceKind::MergeRemovesResource { resource }).into())
+            }
+            MergeAction::Keep | MergeAction::Insert => Ok(()),
         }
-        if edit.is_empty() {
-            return Ok(());
-        }
-        let text = edit.apply().map_err(|error| Diagnostic::from_edit(&error, file))?;
-        self.replace(text)
     }
 
     /// Sets the path of a resource that has none. Spec: files of new resources are named `config/NAME_KIND.yaml`.
