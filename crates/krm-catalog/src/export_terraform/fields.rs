@@ -7,7 +7,12 @@ use crate::changes::text_of;
 
 /// A scalar; empty if there is none.
 pub(super) fn text(resource: &Resource, path: &str) -> String {
-    resource.get(path).and_then(text_of).map_or_else(String::new, |it| it.into_owned())
+    resource
+        .get(path)
+        .ok()
+        .flatten()
+        .and_then(text_of)
+        .map_or_else(String::new, |it| it.into_owned())
 }
 
 /// A scalar for a string of Terraform.
@@ -27,7 +32,7 @@ pub(super) fn boolean(resource: &Resource, path: &str) -> bool {
 
 /// A number; none if there is no number other than zero.
 pub(super) fn number(resource: &Resource, path: &str) -> Option<f64> {
-    let node = resource.get(path)?.resolve();
+    let node = resource.get(path).ok()??.resolve();
     let is_number =
         matches!(node.as_scalar()?.resolve(), ScalarType::Int(_) | ScalarType::Float(_));
     let value: f64 = text_of(node).filter(|_| is_number)?.parse().ok()?;
@@ -41,7 +46,7 @@ pub(super) fn integer(resource: &Resource, path: &str) -> Option<i64> {
 
 /// The scalars of a sequence.
 pub(super) fn strings(resource: &Resource, path: &str) -> Vec<String> {
-    resource.get(path).map(strings_of).unwrap_or_default()
+    resource.get(path).ok().flatten().map(strings_of).unwrap_or_default()
 }
 
 /// The scalars of a sequence, for strings of Terraform.

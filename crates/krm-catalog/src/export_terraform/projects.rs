@@ -45,6 +45,7 @@ fn is_host(graph: &Graph<'_>, id: Id, project: &Resource) -> bool {
 /// The name for people.
 pub(super) fn display_name(resource: &Resource) -> String {
     let mut names = ["spec.displayName", "spec.name"].into_iter();
-    let name = names.find(|path| resource.get(path).and_then(crate::changes::text_of).is_some());
+    let name = names
+        .find(|path| resource.get(path).ok().flatten().and_then(crate::changes::text_of).is_some());
     fields::string(resource, name.unwrap_or("metadata.name"))
 }

@@ -32,7 +32,7 @@ pub(super) fn kind_link(resource: &Resource) -> String {
         (group, _) if group.ends_with(".k8s.io") => {
             format!("{KUBERNETES}/#{lower}-{version}-{}", group.replace('.', "-"))
         }
-        _ => return kind.into_owned(),
+        _ => return kind,
     };
     link(&kind, &target)
 }

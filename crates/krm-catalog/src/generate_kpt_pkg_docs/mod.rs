@@ -119,20 +119,20 @@ impl<'l> Package<'l> {
         };
         let resources = items.iter().filter(|it| it.path().is_some_and(is_own)).collect();
         let subpackages = kptfiles.iter().filter(|(directory, _)| !directory.is_empty());
-        let subpackages = subpackages.map(|(directory, it)| (*directory, it.name().into_owned()));
+        let subpackages = subpackages.map(|(directory, it)| (*directory, it.name()));
         Ok(Self { items, kptfile, subpackages: subpackages.collect(), resources })
     }
 
     fn title(&self) -> String {
         let title = self.kptfile.annotation(TITLE);
-        title.unwrap_or_else(|| self.kptfile.name()).into_owned()
+        title.unwrap_or_else(|| self.kptfile.name())
     }
 }
 
 fn body(package: &Package<'_>, config: &Config) -> Result<String, Error> {
     let mut text = String::new();
     if let Some(description) =
-        package.kptfile.get_text("info.description").filter(|it| !it.is_empty())
+        package.kptfile.get_text("info.description")?.filter(|it| !it.is_empty())
     {
         text.push_str(description.strip_suffix('\n').unwrap_or(&description));
         text.push('\n');
@@ -153,7 +153,7 @@ fn body(package: &Package<'_>, config: &Config) -> Result<String, Error> {
     let kinds = package.resources.iter().filter(|it| seen.insert((it.api_version(), it.kind())));
     section("Resource References", bullets(kinds.map(|it| kind_link(it)).collect(), none));
     let name = match config.pkg_name.as_str() {
-        "" => package.kptfile.name().into_owned(),
+        "" => package.kptfile.name(),
         name => name.to_owned(),
     };
     section("Usage", usage(config.repo_path.as_deref().unwrap_or(REPOSITORY), &name));
@@ -185,7 +185,7 @@ fn resources(package: &Package<'_>) -> String {
     let row = |it: &&Resource| {
         let path = it.path().map_or_else(String::new, ToString::to_string);
         let fields = [it.api_version(), it.kind(), it.name(), it.namespace()];
-        std::iter::once(path).chain(fields.map(|it| it.into_owned())).collect()
+        std::iter::once(path).chain(fields).collect()
     };
     let rows: Vec<Vec<String>> = package.resources.iter().map(row).collect();
     table(&["File", "APIVersion", "Kind", "Name", "Namespace"], &rows)

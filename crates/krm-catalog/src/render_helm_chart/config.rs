@@ -206,7 +206,7 @@ fn located(config: &Resource, index: usize, chart: HelmChart, home: &str) -> Res
         return Err(error.hint("`chartHome` is the directory of the chart").into());
     }
     let inline = format!("{values}.valuesInline");
-    let inline = match config.get(&inline).filter(|_| options.values.values_inline.is_some()) {
+    let inline = match config.get(&inline)?.filter(|_| options.values.values_inline.is_some()) {
         Some(node) if node.resolve().as_mapping().is_none() => {
             return Err(invalid_field(config, &inline, "expected a mapping").into());
         }

@@ -207,8 +207,7 @@ mod tests {
     #[test]
     fn lists_are_unwrapped_and_empty_documents_skipped() {
         let output = "---\n# Source: a\n---\n{}\n---\napiVersion: v1\nkind: List\nitems:\n- kind: A\n- kind: B\n---\nkind: C\n";
-        let kinds: Vec<String> =
-            resources(output).unwrap().iter().map(|it| it.kind().into_owned()).collect();
+        let kinds: Vec<String> = resources(output).unwrap().iter().map(|it| it.kind()).collect();
         assert_eq!(kinds, ["A", "B", "C"]);
         for invalid in ["a: [", "name: x\n", "text\n"] {
             assert!(resources(invalid).is_err(), "{invalid}");

@@ -39,10 +39,15 @@ pub(super) fn program(program: &str, functions: &[Function]) -> String {
 /// The fields of the functionConfig and their types, one per line.
 fn fields(function: &Function) -> String {
     let schema = function.schema();
-    let Some(properties) = schema.as_ref().and_then(|schema| entry(schema, "properties")) else {
+    // The first of several forms has the fields at the top level.
+    let schema = schema.as_ref().map(|schema| match entry(schema, "anyOf") {
+        Some(Value::Sequence(forms)) => forms.first().unwrap_or(schema),
+        _ => schema,
+    });
+    let Some(properties) = schema.and_then(|schema| entry(schema, "properties")) else {
         return String::new();
     };
-    let required = schema.as_ref().and_then(|schema| entry(schema, "required"));
+    let required = schema.and_then(|schema| entry(schema, "required"));
     let Value::Mapping(properties) = properties else { return String::new() };
     let mut lines = String::new();
     for (name, schema) in properties {

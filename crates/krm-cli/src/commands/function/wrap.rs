@@ -3,10 +3,14 @@
 use std::env;
 
 use krm_core::Diagnostic;
+use krm_core::compare::ListOptions;
 use krm_core::functions::adapter;
 use krm_core::merge::MergeOptions;
+use krm_core::schema::Schema;
+use krm_sdk::stream::Stream;
 use krm_yaml::File;
 
+use super::piped_list::stdin_failure;
 use super::program::{self, FailedProgram, Program};
 use crate::cli::{Global, optional_bool};
 use crate::console::Console;
@@ -29,6 +33,9 @@ Examples:
 /// functionConfig are environment variables of the program in upper case. The output of the program is merged into the resources, so
 /// that manual changes are kept. New resources are written to config/NAME_KIND.yaml, unless they name a file. With KUST_MERGE=false,
 /// the list contains only the output. KUST_OVERRIDE_DIR names a directory of resources that are merged after it.
+///
+/// With --sync, what the program printed last is kept in a ConfigMap beside the functionConfig. Fields and resources that it no longer
+/// prints are removed, and a field that was also changed by hand is kept and reported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("env_only", optional_bool))]
 pub(crate) struct Args {
@@ -38,6 +45,10 @@ pub(crate) struct Args {
     /// Pass the functionConfig only as variables; =false also passes flags
     #[arg(long, default_value = "true", hide_default_value = true)]
     env_only: bool,
+
+    /// Merge changes since the last run, and remove resources that the program no longer prints
+    #[arg(long)]
+    sync: bool,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
@@ -57,20 +68,48 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         }
     };
     let refused = |error: Diagnostic| Failure::function(error.in_file(output_name(args)));
+    let output = if args.sync && is_merged() {
+        input = sync(args, input, output)?;
+        String::new()
+    } else {
+        output
+    };
     if !is_merged() {
         input = adapter::without_items(&input).map_err(refused)?;
     }
-    let mut merged =
-        adapter::merge_output(&input, output, &MergeOptions::default()).map_err(refused)?;
+    let schema = Schema::kubernetes();
+    let lists = ListOptions { schema: Some(&schema), ..ListOptions::default() };
+    let options = MergeOptions { lists, ..MergeOptions::default() };
+    let mut merged = adapter::merge_output(&input, output, &options).map_err(refused)?;
     for file in overrides.iter().flat_map(|it| it.package.files()) {
         let Some(content) = file.file() else { continue };
         let refused = |error: Diagnostic| Failure::input(error.in_file(&*file.display_path));
         let list = File::parse(merged).map_err(|error| refused(Diagnostic::from(&error)))?;
         let text = content.text().to_owned();
-        merged = adapter::merge_output(&list, text, &MergeOptions::default()).map_err(refused)?;
+        merged = adapter::merge_output(&list, text, &options).map_err(refused)?;
     }
     console.data(&merged)?;
     Ok(Exit::Success)
+}
+
+/// The list with the resources of the program in place of those that it printed last.
+///
+/// Spec: without the flag the list has nothing but the resources, so the record of the last run cannot be the default.
+fn sync(args: &Args, input: File, output: String) -> Result<File, Failure> {
+    let failure = |error: krm_sdk::Error| {
+        let located = error.diagnostics.into_iter().map(|it| it.in_file(output_name(args)));
+        Failure::Diagnostics(Exit::Function, located.collect())
+    };
+    let (stream, mut list) = Stream::read(input.into_text()).map_err(stdin_failure)?;
+    let (_, mut printed) = Stream::read(output).map_err(failure)?;
+    list.results.extend(printed.results);
+    // The functionConfig is the same in every run, the arguments of the program need not be.
+    let config = list.function_config.as_ref().map(krm_sdk::Resource::display_name);
+    let owner = config.unwrap_or_else(|| args.program.name());
+    printed.items.iter_mut().try_for_each(krm_sdk::Resource::format).map_err(failure)?;
+    list.sync_generated(owner, printed.items).map_err(failure)?;
+    let text = stream.write(&list).map_err(failure)?;
+    File::parse(text).map_err(|error| Failure::function(Diagnostic::from(&error)))
 }
 
 fn output_name(args: &Args) -> String {
