@@ -187,7 +187,7 @@ fn manifest(
 
 /// Annotates a folder with the namespace of its hierarchy to be applied after its parent.
 fn depend_on_parent(resource: &mut Resource, folder: &Folder) -> Result<(), Error> {
-    let namespace = resource.namespace().to_string();
+    let namespace = resource.namespace();
     if folder.parents.is_empty() || namespace.is_empty() {
         return Ok(());
     }
