@@ -82,13 +82,3 @@ diagnostic_kinds! {
         InvalidRegex { expression: String, reason: String } = "invalid-selector-regex": "invalid regular expression `{expression}`: {reason}";
     }
 }
-
-diagnostic_kinds! {
-    /// What is wrong with a template, or with what it makes.
-    pub enum TemplateKind {
-        /// The template cannot be parsed or evaluated.
-        Invalid { reason: String } = "invalid-template": "{reason}";
-        /// What the template makes is not YAML.
-        InvalidOutput { reason: Excerpt } = "invalid-template-output": "the output of the template is not valid: {reason}";
-    }
-}

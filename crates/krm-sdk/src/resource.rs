@@ -141,9 +141,9 @@ impl Resource {
     ///
     /// let mut map = Resource::parse("apiVersion: v1\nkind: ConfigMap\ndata:\n  a.b: x # it\n")?;
     /// assert_eq!(map.get_in(["data", "a.b"]).map(|node| node.text()), Some("x"));
-    /// map.set_in(["data", "a.b"], "y")?;
-    /// map.set_in(["data", "c.d"], "z")?;
-    /// assert!(map.text().ends_with("data:\n  a.b: y # it\n  c.d: z\n"));
+    /// map.set_in(["data", "a.b"], "new")?;
+    /// map.set_in(["data", "c.d"], "also")?;
+    /// assert!(map.text().ends_with("data:\n  a.b: new # it\n  c.d: also\n"));
     /// assert!(map.remove_in(["data", "a.b"])?);
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```

@@ -20,7 +20,7 @@ use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 /// let config: Config = config.read_config()?;
 /// let mut resource = Resource::parse("apiVersion: v1\nkind: Pod\n")?;
 /// resource.set("spec", config.value.0)?;
-/// assert_eq!(resource.get_text("spec.a[1]").as_deref(), Some("b"));
+/// assert_eq!(resource.get_text("spec.a[1]")?.as_deref(), Some("b"));
 /// # Ok::<(), krm_sdk::Error>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -59,7 +59,8 @@ impl Resource {
     /// let head = "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec:\n  ports:\n";
     /// let mut service = Resource::parse(format!("{head}  - port: 80 # web\n    nodePort: 30080\n"))?;
     /// service.merge(&Resource::parse(format!("{head}  - port: 80\n    name: http\n  - port: 443\n"))?)?;
-    /// assert!(service.text().ends_with("  - port: 80 # web\n    nodePort: 30080\n    name: http\n  - port: 443\n"));
+    /// assert_eq!(service.read_at("spec.ports[0].nodePort")?, Some(30080));
+    /// assert_eq!(service.read_at("spec.ports[1].port")?, Some(443));
     /// # Ok::<(), krm_sdk::Error>(())
     /// ```
     pub fn merge(&mut self, from: &Resource) -> Result<(), Error> {
