@@ -96,7 +96,7 @@ pub(crate) struct Global {
     #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
     pub(crate) error_format: ErrorFormat,
 
-    /// Write the findings to a file: sarif, junit, gitlab, checkstyle, github, markdown or json; may be repeated
+    /// Write the findings to a file: sarif, junit, gitlab, checkstyle, github, markdown, json or html; may be repeated
     #[arg(long, global = true, value_name = "FORMAT=FILE")]
     pub(crate) report: Vec<Report>,
 

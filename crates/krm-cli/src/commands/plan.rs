@@ -65,6 +65,7 @@ pub(crate) fn apply_or_preview(
     lock: &Lock,
     console: &mut Console,
 ) -> CommandResult {
+    plan.changes().for_each(|change| console.recorder().add_change(change));
     if preview.is_on() {
         return preview_plan(plan, preview, console);
     }

@@ -45,7 +45,7 @@ pub(super) fn compare(
     if old == new {
         return Ok(());
     }
-    let (old, new) = masked(old, new, show_secrets);
+    let (old, new) = masked_texts(old, new, show_secrets);
     let diff = TextDiff::from_lines(&*old, &*new);
     let mut unified = diff.unified_diff();
     let paint = |style: Style| if colored { style } else { Style::new() };
@@ -77,7 +77,11 @@ pub(super) fn compare(
 }
 
 /// Masks the values of Secrets, unless `--show-secrets` is given. A file that cannot be parsed is shown as it is.
-fn masked<'a>(old: &'a str, new: &'a str, show_secrets: bool) -> (Cow<'a, str>, Cow<'a, str>) {
+pub(crate) fn masked_texts<'a>(
+    old: &'a str,
+    new: &'a str,
+    show_secrets: bool,
+) -> (Cow<'a, str>, Cow<'a, str>) {
     let may_hold_secrets = old.contains("Secret") || new.contains("Secret");
     if show_secrets || !may_hold_secrets {
         return (old.into(), new.into());

@@ -10,6 +10,7 @@ mod progress;
 mod snippet;
 mod table;
 
+pub(crate) use diff::masked_texts;
 pub(crate) use progress::{Activity, Progress};
 pub(crate) use table::Table;
 
@@ -59,7 +60,7 @@ impl Console {
             format: global.error_format,
             show_secrets: global.show_secrets,
             has_reported: false,
-            recorder: Recorder::new(&global.report),
+            recorder: Recorder::new(&global.report, global.show_secrets),
         }
     }
 
@@ -146,6 +147,11 @@ impl Console {
             let shown = self.for_display(diagnostic).into_owned();
             self.recorder.add(Finding::of_function(shown, source));
         }
+    }
+
+    /// What reports show besides findings.
+    pub(crate) fn recorder(&mut self) -> &mut Recorder {
+        &mut self.recorder
     }
 
     /// Writes the reports of `--report`.

@@ -3,10 +3,12 @@
 //! A finding is every diagnostic and every result of a function that a command reports, also those that `--quiet` does not print, and
 //! every file that `--check` would change.
 
+mod changes;
 mod checkstyle;
 mod finding;
 mod github;
 mod gitlab;
+mod html;
 mod json;
 mod junit;
 mod markdown;
@@ -17,7 +19,8 @@ pub(crate) use finding::{Finding, FunctionFinding};
 
 use std::path::Path;
 
-use krm_core::{Diagnostic, Severity};
+use changes::Changes;
+use krm_core::{Diagnostic, PlannedChange, Severity};
 
 use crate::disk::{self, FileKind};
 
@@ -38,6 +41,7 @@ enum Format {
     Github,
     Markdown,
     Json,
+    Html,
 }
 
 impl std::str::FromStr for Report {
@@ -64,7 +68,7 @@ impl Format {
         value.map(|it| it.get_name().to_owned()).unwrap_or_default()
     }
 
-    fn write(self, findings: &[Finding]) -> String {
+    fn write(self, findings: &[Finding], changes: &Changes, show_secrets: bool) -> String {
         match self {
             Self::Sarif => sarif::write(findings),
             Self::Junit => junit::write(findings),
@@ -73,6 +77,7 @@ impl Format {
             Self::Github => github::write(findings),
             Self::Markdown => markdown::write(findings),
             Self::Json => json::write(findings),
+            Self::Html => html::write(findings, changes, show_secrets),
         }
     }
 }
@@ -82,11 +87,31 @@ impl Format {
 pub(crate) struct Recorder {
     reports: Vec<Report>,
     findings: Vec<Finding>,
+    changes: Changes,
+    show_secrets: bool,
 }
 
 impl Recorder {
-    pub(crate) fn new(reports: &[Report]) -> Self {
-        Self { reports: reports.to_vec(), findings: Vec::new() }
+    pub(crate) fn new(reports: &[Report], show_secrets: bool) -> Self {
+        Self { reports: reports.to_vec(), show_secrets, ..Self::default() }
+    }
+
+    /// Whether a report shows what changed.
+    pub(crate) fn records_changes(&self) -> bool {
+        self.reports.iter().any(|report| report.format == Format::Html)
+    }
+
+    pub(crate) fn add_change(&mut self, change: &PlannedChange) {
+        if self.records_changes() {
+            self.changes.add_file(change);
+        }
+    }
+
+    /// Records that a function changed a resource of a file.
+    pub(crate) fn add_author(&mut self, file: &str, texts: (&str, &str), function: &str) {
+        if self.records_changes() {
+            self.changes.add_author(file, texts, function);
+        }
     }
 
     /// Whether there is a report to write.
@@ -108,7 +133,7 @@ impl Recorder {
         }
         finding::order(&mut self.findings);
         for report in &self.reports {
-            let text = report.format.write(&self.findings);
+            let text = report.format.write(&self.findings, &self.changes, self.show_secrets);
             match report.file.as_str() {
                 disk::STDIN => output.push_str(&text),
                 file => write_file(file, &text)?,

@@ -1,4 +1,4 @@
-//! Queries that select resources: `spec.replicas>=3 && spec.template.spec.containers[name=web].image=nginx`.
+//! Queries that select resources: `spec.replicas>=3 && (kind=Deployment || kind=StatefulSet)`.
 
 use std::str::FromStr;
 
@@ -12,13 +12,13 @@ use crate::model::resource::Resource;
 use crate::query::kinds::{QueryError, QueryKind};
 use crate::query::selector::{Selector, parse_regex, similar_scalar};
 
-/// Conditions that a resource must all satisfy.
+/// Conditions, combined with `&&`, `||`, `!` and parentheses.
 ///
 /// ```
 /// use krm_core::model::resources;
 /// use krm_core::query::Query;
 ///
-/// let query: Query = r"spec.replicas>3 && metadata.name=^web".parse()?;
+/// let query: Query = r"spec.replicas>3 && (metadata.name=^web || kind=StatefulSet)".parse()?;
 /// let file = krm_yaml::File::parse("apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web-1}\nspec: {replicas: 5}\n".to_owned())?;
 /// let found = resources(file.document(0).expect("there is one"));
 /// assert!(query.matches(found[0]));
@@ -26,7 +26,17 @@ use crate::query::selector::{Selector, parse_regex, similar_scalar};
 /// ```
 #[derive(Clone, Debug)]
 pub struct Query {
-    conditions: Vec<Condition>,
+    expression: Expression,
+}
+
+#[derive(Clone, Debug)]
+enum Expression {
+    /// All of them.
+    And(Vec<Expression>),
+    /// At least one of them.
+    Or(Vec<Expression>),
+    Not(Box<Expression>),
+    Is(Condition),
 }
 
 #[derive(Clone, Debug)]
@@ -52,22 +62,39 @@ enum Comparison {
 }
 
 impl Query {
-    /// Whether a resource satisfies all conditions.
+    /// Whether a resource satisfies the query.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
-        self.conditions.iter().all(|condition| {
-            let found = condition.path.find(resource.node);
-            found.into_iter().any(|node| condition.predicate.is_true_for(node))
+        self.expression.matches(resource)
+    }
+
+    /// A warning with a similar field or value, if no resource has the one of a condition.
+    pub fn suggestion(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
+        self.expression.conditions().into_iter().find_map(|condition| {
+            let nodes = || resources.iter().map(|resource| resource.node);
+            condition.path.suggestion(nodes()).or_else(|| condition.similar_value(resources))
         })
     }
 }
 
-impl Query {
-    /// A warning with a similar field or value, if no resource has the one of a condition.
-    pub fn suggestion(&self, resources: &[Resource<'_>]) -> Option<Diagnostic> {
-        self.conditions.iter().find_map(|condition| {
-            let nodes = || resources.iter().map(|resource| resource.node);
-            condition.path.suggestion(nodes()).or_else(|| condition.similar_value(resources))
-        })
+impl Expression {
+    fn matches(&self, resource: Resource<'_>) -> bool {
+        match self {
+            Self::And(parts) => parts.iter().all(|part| part.matches(resource)),
+            Self::Or(parts) => parts.iter().any(|part| part.matches(resource)),
+            Self::Not(part) => !part.matches(resource),
+            Self::Is(condition) => {
+                let found = condition.path.find(resource.node);
+                found.into_iter().any(|node| condition.predicate.is_true_for(node))
+            }
+        }
+    }
+
+    fn conditions(&self) -> Vec<&Condition> {
+        match self {
+            Self::And(parts) | Self::Or(parts) => parts.iter().flat_map(Self::conditions).collect(),
+            Self::Not(part) => part.conditions(),
+            Self::Is(condition) => vec![condition],
+        }
     }
 }
 
@@ -91,9 +118,65 @@ impl FromStr for Query {
     type Err = QueryError;
 
     fn from_str(text: &str) -> Result<Self, QueryError> {
-        let conditions = text.split("&&").map(|part| condition(part.trim()));
-        Ok(Self { conditions: conditions.collect::<Result<_, _>>()? })
+        Ok(Self { expression: expression(text, 0)? })
     }
+}
+
+/// How deep parentheses and negations may be nested, because parsing recurses.
+const MAX_DEPTH: usize = 64;
+
+/// Parses by splitting at the operator that binds least.
+fn expression(text: &str, depth: usize) -> Result<Expression, QueryError> {
+    if depth > MAX_DEPTH {
+        return Err(QueryError::TooDeep { limit: MAX_DEPTH });
+    }
+    let each = |parts: Vec<&str>| -> Result<Vec<Expression>, QueryError> {
+        parts.into_iter().map(|part| expression(part, depth + 1)).collect()
+    };
+    let text = text.trim();
+    let alternatives = split(text, "||")?;
+    if alternatives.len() > 1 {
+        return Ok(Expression::Or(each(alternatives)?));
+    }
+    let parts = split(text, "&&")?;
+    if parts.len() > 1 {
+        return Ok(Expression::And(each(parts)?));
+    }
+    if let Some(rest) = text.strip_prefix('!') {
+        return Ok(Expression::Not(Box::new(expression(rest, depth + 1)?)));
+    }
+    match text.strip_prefix('(') {
+        Some(rest) => match rest.strip_suffix(')') {
+            Some(inner) => expression(inner, depth + 1),
+            None => Err(QueryError::TextAfterParenthesis),
+        },
+        None => condition(text).map(Expression::Is),
+    }
+}
+
+/// Splits at an operator outside of quotes, brackets and parentheses. Regular expressions have parentheses, too, in pairs.
+fn split<'a>(text: &'a str, operator: &str) -> Result<Vec<&'a str>, QueryError> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    let (mut depth, mut quote, mut skip) = (0usize, None, false);
+    for (at, c) in text.char_indices() {
+        match c {
+            _ if skip => skip = false,
+            '\\' => skip = true,
+            c if quote == Some(c) => quote = None,
+            _ if quote.is_some() => {}
+            '"' | '\'' => quote = Some(c),
+            '[' | '(' => depth += 1,
+            ')' if depth == 0 => return Err(QueryError::UnmatchedParenthesis),
+            ']' | ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 && at >= start && text[at..].starts_with(operator) => {
+                parts.push(&text[start..at]);
+                start = at + operator.len();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    Ok(parts)
 }
 
 fn condition(text: &str) -> Result<Condition, QueryError> {
@@ -124,7 +207,7 @@ fn operator(text: &str) -> Option<(usize, &'static str)> {
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             '!' | '<' | '>' | '=' if depth == 0 => {
-                let found = ["!=", ">=", "<=", ">", "<", "="]
+                let found = ["!=", "=~", ">=", "<=", ">", "<", "="]
                     .into_iter()
                     .find(|operator| text[at..].starts_with(operator));
                 if found.is_some() {
@@ -139,7 +222,7 @@ fn operator(text: &str) -> Option<(usize, &'static str)> {
 
 fn predicate(operator: &'static str, value: &str) -> Result<Predicate, QueryError> {
     let comparison = match operator {
-        "=" => return Ok(Predicate::Matches(parse_regex(value)?)),
+        "=" | "=~" => return Ok(Predicate::Matches(parse_regex(value)?)),
         "!=" => return Ok(Predicate::DoesNotMatch(parse_regex(value)?)),
         "<" => Comparison::Less,
         "<=" => Comparison::LessOrEqual,
@@ -209,6 +292,13 @@ mod tests {
             "metadata.labels.\"a.b/c\"=x",
             "spec.containers[0].args=--a, 1",
             "kind=Pod && metadata.name = web && spec.containers[name=side]",
+            "kind=~^Pod$",
+            "kind=Service || kind=Pod",
+            "kind=Service || kind=Pod && metadata.name=web",
+            "(kind=Service || kind=Pod) && !metadata.name=db",
+            "!(kind=Service || spec.none)",
+            "metadata.name=(web|db) && (kind=Pod)",
+            "metadata.name=^(web|db)$",
         ] {
             assert!(holds(query), "{query}");
         }
@@ -220,6 +310,9 @@ mod tests {
             "metadata.name>3",
             "spec.containers[name=side].image=nginx",
             "kind=Pod && metadata.name=db",
+            "(kind=Service || kind=Pod) && metadata.name=db",
+            "!kind=Pod",
+            "!(kind=Pod && metadata.name=web)",
         ] {
             assert!(!holds(query), "{query}");
         }
@@ -231,7 +324,11 @@ mod tests {
             ("", "query-empty-condition"),
             ("a && ", "query-empty-condition"),
             ("a>b", "query-not-a-quantity"),
-            ("a=(", "query-invalid-regex"),
+            ("a=[(", "query-invalid-regex"),
+            ("a=)", "query-unmatched-parenthesis"),
+            ("(a=b", "query-text-after-parenthesis"),
+            ("(a=b) c", "query-text-after-parenthesis"),
+            ("a || ", "query-empty-condition"),
             ("a==b", "query-double-equals"),
             ("a[", "query-invalid-path"),
         ] {

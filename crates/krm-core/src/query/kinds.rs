@@ -7,6 +7,12 @@ diagnostic_kinds! {
     pub enum QueryError {
         /// A condition without a path.
         EmptyCondition = "query-empty-condition": "expected a condition, such as metadata.name=web";
+        /// Parentheses or negations are nested too deep.
+        TooDeep { limit: usize } = "query-too-deep": "nested more than {limit} levels deep";
+        /// A closing parenthesis without an opening one.
+        UnmatchedParenthesis = "query-unmatched-parenthesis": "unexpected `)`", hint "write `\\)` if it is part of a regular expression";
+        /// A parenthesis that is not closed, or is followed by something else than an operator.
+        TextAfterParenthesis = "query-text-after-parenthesis": "expected `&&`, `||` or the end after a condition in parentheses", hint "close the parenthesis, or write `\\(` if it is part of a regular expression";
         /// `==` instead of `=`.
         DoubleEquals { path: String, value: String } = "query-double-equals": "unknown operator `==`; write `{path}=^{value}$` for an exact match";
         /// A comparison with something that is not a number.

@@ -11,14 +11,14 @@ use crate::{Function, Resource};
 /// The list around the results of `results.yaml`.
 const EMPTY: &str = "apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []\n";
 
-/// A directory with `in`, and optionally `config.yaml`, `expected` and `results.yaml`.
+/// A directory with `in`, `config.yaml`, `expected` and `results.yaml`, each of them optional.
 #[derive(Clone, Debug)]
 pub struct Case {
     directory: PathBuf,
 }
 
 /// File contents by path.
-type Files = BTreeMap<String, String>;
+pub(super) type Files = BTreeMap<String, String>;
 
 impl Case {
     /// The case in a directory.
@@ -31,7 +31,34 @@ impl Case {
         let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
         let mut directories: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         directories.sort();
-        directories.into_iter().filter(|it| it.join("in").is_dir()).map(Self::new).collect()
+        let is_case = |it: &PathBuf| {
+            ["in", "config.yaml", "expected", "results.yaml"]
+                .iter()
+                .any(|name| it.join(name).exists())
+        };
+        directories.into_iter().filter(is_case).map(Self::new).collect()
+    }
+
+    /// The name of the directory.
+    pub(super) fn name(&self) -> String {
+        self.directory.display().to_string()
+    }
+
+    /// The files of `in`: none for a function that generates everything.
+    pub(super) fn input(&self) -> Result<Files, String> {
+        let directory = self.directory.join("in");
+        if directory.is_dir() { files(&directory) } else { Ok(Files::new()) }
+    }
+
+    /// The text of `config.yaml`.
+    pub(super) fn config(&self) -> Result<Option<String>, String> {
+        self.read("config.yaml")
+    }
+
+    /// Whether an error is expected among the results.
+    pub(super) fn expects_failure(&self) -> Result<bool, String> {
+        let results = self.read("results.yaml")?.unwrap_or_default();
+        Ok(results.lines().any(|line| line.trim() == "severity: error"))
     }
 
     /// Runs the function twice, the second time on its own output, and returns the differences from what is expected.
@@ -56,9 +83,10 @@ impl Case {
 
     /// The files before and after, and the results.
     fn run(&self, function: &Function) -> Result<(Files, Files, String), String> {
-        let before = files(&self.directory.join("in"))?;
+        let before = self.input()?;
         let output = self.process(function, &before)?;
-        let after = apply(before.clone(), &output);
+        // An orchestrator writes nothing if a function reports an error.
+        let after = if output.failed { before.clone() } else { apply(before.clone(), &output) };
         if !output.failed {
             let again = apply(after.clone(), &self.process(function, &after)?);
             let differences = differences(&after, &again);
@@ -72,13 +100,13 @@ impl Case {
     }
 
     fn process(&self, function: &Function, files: &Files) -> Result<Batch, String> {
-        let config = self.read("config.yaml")?.map(Resource::parse).transpose();
+        let config = self.config()?.map(Resource::parse).transpose();
         let config = config.map_err(|error| format!("config.yaml: {error}"))?;
         let files = files.iter().map(|(path, text)| (path.clone(), text.clone())).collect();
         batch::process(function, config, files).map_err(|error| error.to_string())
     }
 
-    fn expected(&self, before: &Files) -> Result<Files, String> {
+    pub(super) fn expected(&self, before: &Files) -> Result<Files, String> {
         let directory = self.directory.join("expected");
         if directory.is_dir() { files(&directory) } else { Ok(before.clone()) }
     }
@@ -124,7 +152,7 @@ fn apply(mut files: Files, output: &Batch) -> Files {
 }
 
 /// All files below a directory.
-fn files(directory: &Path) -> Result<Files, String> {
+pub(super) fn files(directory: &Path) -> Result<Files, String> {
     let mut all = Files::new();
     let mut pending = vec![directory.to_owned()];
     while let Some(next) = pending.pop() {
@@ -145,7 +173,7 @@ fn files(directory: &Path) -> Result<Files, String> {
     Ok(all)
 }
 
-fn differences(expected: &Files, actual: &Files) -> Vec<String> {
+pub(super) fn differences(expected: &Files, actual: &Files) -> Vec<String> {
     let mut differences = Vec::new();
     for (path, text) in expected {
         match actual.get(path) {

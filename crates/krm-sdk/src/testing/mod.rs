@@ -3,7 +3,7 @@
 //! ```text
 //! tests/cases/
 //!   three-replicas/
-//!     in/…              the input files
+//!     in/…              the input files; a function that generates everything needs none
 //!     config.yaml       the functionConfig (optional)
 //!     expected/…        the output files; if missing, nothing may change
 //!     results.yaml      the results; if missing, there must be none
@@ -18,13 +18,18 @@
 //! }
 //! ```
 //!
+//! If a case expects results of severity error, no file may change: orchestrators write nothing then. [`golden_under`] runs the compiled
+//! function on the same cases under krm, kpt and kustomize.
+//!
 //! With `UPDATE_CASES=1` in the environment, `expected` and `results.yaml` are rewritten; review the diff.
 
 mod case;
+mod hosts;
 
 use std::path::Path;
 
 pub use case::Case;
+pub use hosts::{Host, Program, golden_under};
 
 use crate::{Error, Function, Resource, ResourceList};
 

@@ -61,3 +61,29 @@ fn cases_can_expect_a_failure() {
         [("in/a.yaml", AFTER), ("results.yaml", "results:\n- message: never\n  severity: error\n")];
     check(&files, |_: &mut ResourceList| Err(Error::new("never"))).unwrap();
 }
+
+#[test]
+fn case_without_input_is_a_case() {
+    let generate = |list: &mut ResourceList| {
+        if list.items.is_empty() {
+            list.items.push(Resource::parse(AFTER)?);
+        }
+        Ok(())
+    };
+    let files = [("expected/config/deployment.yaml", AFTER)];
+    let directory = case(&files);
+    assert_eq!(Case::all(directory.path()).len(), 1);
+    let failure = check(&[("results.yaml", "")], generate).unwrap_err();
+    assert!(failure.contains("unexpected file"), "{failure}");
+}
+
+#[test]
+fn files_stay_if_an_error_is_reported() {
+    let fail = |list: &mut ResourceList| {
+        list.items[0].set("spec.replicas", 3)?;
+        list.add_result(crate::Severity::Error, "never");
+        Ok(())
+    };
+    let results = "results:\n- message: never\n  severity: error\n";
+    check(&[("in/a.yaml", BEFORE), ("results.yaml", results)], fail).unwrap();
+}

@@ -5,6 +5,9 @@ use crate::{Excerpt, diagnostic_kinds};
 diagnostic_kinds! {
     /// What is wrong with the syntax of a document.
     pub enum SyntaxErrorKind {
+        /// A line that git wrote into a file with a merge conflict.
+        ConflictMarker = "conflict-marker": "unresolved merge conflict: git's markers are still in the file",
+            hint "choose one side, or merge again with `krm yaml merge3`";
         /// A line that should be `key: value` has no colon.
         MissingColon { key: Excerpt, value: Excerpt } = "missing-colon": "expected `:` after `{key}`",
             hint "write `{}`" (format!("{key}: {value}").trim_end());

@@ -42,7 +42,10 @@ pub(crate) fn explain(
         at -= 1;
     }
     let context = ErrorContext { text, document: document.min(at), at, open, options };
-    let explained = context.tab_in_indentation().unwrap_or_else(|| context.by_kind(&error.kind));
+    let explained = context
+        .conflict_marker()
+        .or_else(|| context.tab_in_indentation())
+        .unwrap_or_else(|| context.by_kind(&error.kind));
     SyntaxError { is_template: context.looks_like_a_template(), ..explained }
 }
 
@@ -57,6 +60,25 @@ struct ErrorContext<'a> {
 }
 
 impl ErrorContext<'_> {
+    /// The first of git's conflict markers in the document: whatever the parser stopped at, this has to be resolved first.
+    fn conflict_marker(&self) -> Option<SyntaxError> {
+        let document = &self.text[self.document as usize..];
+        let is_start = |line: &str| line.starts_with("<<<<<<< ");
+        let ends = |line: &str| line.starts_with(">>>>>>> ");
+        let mut at = self.document;
+        let mut lines = document.split_inclusive('\n');
+        let start = lines.find(|line| {
+            let is_it = is_start(line);
+            at += if is_it { 0 } else { line.len() as u32 };
+            is_it
+        })?;
+        lines.any(ends).then(|| {
+            let mut error = self.error(at, SyntaxErrorKind::ConflictMarker);
+            error.span.end = at + start.trim_end().len() as u32;
+            error
+        })
+    }
+
     /// An error at one character.
     fn error(&self, at: u32, kind: SyntaxErrorKind) -> SyntaxError {
         let next = self.text[at as usize..].chars().next();

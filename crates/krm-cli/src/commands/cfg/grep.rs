@@ -14,13 +14,14 @@ const EXAMPLES: &str = "\
 Examples:
   krm cfg grep kind=Deployment shop
   krm cfg grep 'spec.replicas>=3 && metadata.name!=^test-' shop
+  krm cfg grep '(kind=Deployment || kind=StatefulSet) && !spec.replicas' shop
   krm cfg grep 'spec.template.spec.containers[name=web].image=nginx:1\\.' shop
   krm cfg grep 'spec.template.spec.containers.*.resources.limits.memory>1Gi' shop
   krm cfg grep 'metadata.annotations.\"example.com/owner\"' shop --invert-match
 
 = and != take a regular expression that matches anywhere in the value; ^3$ matches only 3.
-<, <=, > and >= compare numbers and quantities. A path alone matches if the field exists.
-&& combines conditions.";
+=~ is the same as =. <, <=, > and >= compare numbers and quantities. A path alone matches if the field exists.
+&&, ||, ! and parentheses combine conditions.";
 
 /// Print the resources that match a query.
 ///
@@ -28,7 +29,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, mut_arg("annotate", optional_bool))]
 pub(crate) struct Args {
-    /// Conditions: PATH, PATH=REGEX, PATH!=REGEX, PATH>NUMBER and the like, combined with &&
+    /// Conditions: PATH, PATH=REGEX, PATH!=REGEX, PATH>NUMBER and the like, combined with &&, ||, ! and parentheses
     query: Query,
 
     #[command(flatten)]

@@ -94,6 +94,7 @@ pub(super) fn finish(
     let PackageRun { before, pipeline, save, output, preview } = run;
     let package = &session.loaded.package;
     run_report::report_summary(pipeline, console);
+    run_report::record_authors(pipeline, |path| session.loaded.display_path(path), console);
     flags.record(pipeline, console)?;
     let (failure, errors) = (run_report::exit(pipeline), run_report::errors(pipeline, package));
     if pipeline.is_stopped && !flags.fix {

@@ -97,6 +97,26 @@ pub(super) fn report_stderr(run: &FunctionRun, console: &mut Console) {
     }
 }
 
+/// Records which function changed which lines, for a report that shows it. `display` gives the name of a file for people.
+pub(super) fn record_authors(
+    pipeline: &PipelineRun,
+    display: impl Fn(&str) -> String,
+    console: &mut Console,
+) {
+    if !console.recorder().records_changes() {
+        return;
+    }
+    for run in &pipeline.runs {
+        for change in &run.changes {
+            let Some(after) = &change.after else { continue };
+            let Some(path) = &after.path else { continue };
+            let before = change.before.as_ref().map(Item::text).unwrap_or_default();
+            let texts = (before, after.text());
+            console.recorder().add_author(&display(path.as_str()), texts, &run.record.name);
+        }
+    }
+}
+
 /// Prints how many functions ran and how many results they reported.
 pub(super) fn report_summary(pipeline: &PipelineRun, console: &mut Console) {
     let results = pipeline.runs.iter().flat_map(|run| &run.record.results);

@@ -21,6 +21,7 @@ const RUST: &[(&str, &str)] = files! {
     "tests/cases/owner/expected/web.yaml": "rust/tests/cases/owner/expected/web.yaml";
     "tests/cases/owner/in/web.yaml": "rust/tests/cases/owner/in/web.yaml";
     "tests/cases/owner/results.yaml": "rust/tests/cases/owner/results.yaml";
+    "tests/hosts.rs": "rust/tests/hosts.rs";
 };
 
 const GO: &[(&str, &str)] = files! {

@@ -60,6 +60,8 @@ pub(super) fn run(
     if args.explain {
         report::explain(&rendering.pipeline, &session.loaded, console)?;
     }
+    let display = |path: &str| session.loaded.display_path(path);
+    run_report::record_authors(&rendering.pipeline, display, console);
     rendering.forget_changes();
     let errors = run_report::errors(&rendering.pipeline, &session.loaded.package);
     let contents = contents(args, &mut rendering, (package, fixes), errors.last(), console)?;
