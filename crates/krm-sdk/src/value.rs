@@ -11,7 +11,7 @@ pub fn to_json(value: &Value<'_>) -> String {
     krm_core::print::json::display(value)
 }
 
-/// A [`Value`](crate::yaml::Value) in the notation of JSON: for [`Resource::set`](crate::Resource::set),
+/// A [`Value`] in the notation of JSON: for [`Resource::set`](crate::Resource::set),
 /// [`Resource::from_value`](crate::Resource::from_value) and proposed values.
 ///
 /// Keys are literals, or expressions in parentheses. Values are `null`, nested collections, or any expression that `Value` can be made
