@@ -59,7 +59,7 @@ fn nothing_is_mounted_at_local_for_a_list_from_standard_input() {
     }
     let ran = shop.run(
         "",
-        "krm fn source look | krm fn run --image-pull-policy never --results-dir out >list.yaml",
+        "krm fn source look | krm fn run - --image-pull-policy never --results-dir out >list.yaml",
     );
     assert_eq!(ran.exit, 0, "{}", ran.stderr);
     let stderr = shop.recorded_stderr();
