@@ -123,7 +123,7 @@ impl Outcome {
             let items = std::mem::take(&mut outcome.items);
             let mut both: Vec<(Node, String)> =
                 items.into_iter().zip(std::mem::take(&mut outcome.files)).collect();
-            // New resources may have no file, and are told apart by name.
+            // New resources may have no file, and are identified by their name.
             both.sort_by_cached_key(|(item, file)| {
                 (property(item, file), text_at(item, &["metadata", "name"]))
             });
