@@ -155,22 +155,32 @@ fn expression(text: &str, depth: usize) -> Result<Expression, QueryError> {
 }
 
 /// Splits at an operator outside of quotes, brackets and parentheses. Regular expressions have parentheses, too, in pairs.
+///
+/// Quotes count in paths only: in a value, a regular expression, an apostrophe is a character like any other.
 fn split<'a>(text: &'a str, operator: &str) -> Result<Vec<&'a str>, QueryError> {
     let (mut parts, mut start) = (Vec::new(), 0);
-    let (mut depth, mut quote, mut skip) = (0usize, None, false);
+    let (mut brackets, mut parentheses) = (0usize, 0usize);
+    let (mut quote, mut skip, mut in_value) = (None, false, false);
     for (at, c) in text.char_indices() {
         match c {
             _ if skip => skip = false,
             '\\' => skip = true,
             c if quote == Some(c) => quote = None,
             _ if quote.is_some() => {}
-            '"' | '\'' => quote = Some(c),
-            '[' | '(' => depth += 1,
-            ')' if depth == 0 => return Err(QueryError::UnmatchedParenthesis),
-            ']' | ')' => depth = depth.saturating_sub(1),
-            _ if depth == 0 && at >= start && text[at..].starts_with(operator) => {
-                parts.push(&text[start..at]);
-                start = at + operator.len();
+            '"' | '\'' if !in_value => quote = Some(c),
+            '[' => brackets += 1,
+            ']' => brackets = brackets.saturating_sub(1),
+            _ if brackets > 0 => {}
+            '(' => parentheses += 1,
+            ')' if parentheses == 0 => return Err(QueryError::UnmatchedParenthesis),
+            ')' => parentheses -= 1,
+            '=' | '<' | '>' => in_value = true,
+            '&' | '|' if text[at..].starts_with("&&") || text[at..].starts_with("||") => {
+                in_value = false;
+                if parentheses == 0 && at >= start && text[at..].starts_with(operator) {
+                    parts.push(&text[start..at]);
+                    start = at + operator.len();
+                }
             }
             _ => {}
         }
@@ -299,6 +309,9 @@ mod tests {
             "!(kind=Service || spec.none)",
             "metadata.name=(web|db) && (kind=Pod)",
             "metadata.name=^(web|db)$",
+            "kind=Pod && !metadata.name=it's && metadata.name=web",
+            "(metadata.name=it's || kind=Pod)",
+            "spec.containers[name=\"web\"] && kind=Pod",
         ] {
             assert!(holds(query), "{query}");
         }
