@@ -1,4 +1,4 @@
-//! Fuzz target: paths can be parsed and printed.
+//! Fuzz target: paths and patterns can be parsed, printed and found.
 
 #![no_main]
 

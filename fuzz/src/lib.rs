@@ -27,7 +27,7 @@ use krm_core::PackageFile;
 use krm_core::merge::{OnConflict, MergeOptions};
 use krm_core::setters::{ParsedComment, Pattern, find_setter_fields, parse_reference};
 use krm_testkit::KubernetesReader;
-use krm_yaml::{File, Path, Segment};
+use krm_yaml::{File, Path, PathPattern, Place, Segment};
 use properties::draw::Draw;
 use properties::editing::{self, EditResult, Edited, Scope};
 use properties::kubernetes::{self, Comparison};
@@ -181,9 +181,42 @@ pub fn answer(data: &[u8]) {
     holds(reprint::one_field_one_place(&text, &mut Draw::new(choices)));
 }
 
+/// A document for patterns: anchors, merge keys, duplicate keys, nested sequences, and keys that look like notation.
+const PATTERN_DOCUMENT: &str = "a: &a {b: 1, c: [x, {name: n, b: 2}, [y]]}\nb: {<<: *a, '*': {b: 3}, '**': 4}\nc: *a\n\"a.b\": [-1, {name: m}]\nd: 1\nd: {b: 5}\n";
+
+/// A pattern round-trips through its text and its steps, and what it finds has the paths that it says.
+fn pattern(text: &str) {
+    let Ok(pattern) = text.parse::<PathPattern>() else {
+        // Every path is a pattern.
+        assert!(text.parse::<Path>().is_err(), "{text:?} is a path and not a pattern");
+        return;
+    };
+    assert_eq!(pattern.to_string(), text, "not printed as it was parsed");
+    let mut built = PathPattern::default();
+    pattern.steps().iter().for_each(|step| built.push(step.clone()));
+    let printed = built.to_string();
+    let again = printed.parse::<PathPattern>();
+    let again = again.unwrap_or_else(|error| panic!("{printed:?} of {text:?}: {error}"));
+    assert_eq!(again.steps(), pattern.steps(), "{printed:?} of {text:?}");
+    let file = File::parse(PATTERN_DOCUMENT.to_owned()).expect("it is YAML");
+    let document = file.document(0).expect("a document");
+    let root = document.root().expect("a root");
+    assert_eq!(pattern.find(root).is_empty(), pattern.reach(root).is_some(), "{text:?}");
+    let wild = pattern.as_path().is_none();
+    for place in pattern.places(root) {
+        let Place::Found { node, path } = place else { continue };
+        assert!(!node.path().to_string().is_empty() || path.segments().is_empty(), "{text:?}");
+        let found: PathPattern = path.to_string().parse().expect("a path is a pattern");
+        // A path leads to the last one of duplicate keys, and a pattern to every one.
+        let is_found = found.find(root).iter().any(|it| *it == node.resolve());
+        assert!(is_found || wild && path.to_string().starts_with('d'), "{text:?} at {path}");
+    }
+}
+
 /// A path round-trips through its text and through its segments.
 pub fn path(data: &[u8]) {
     let Some(text) = text_of(data) else { return };
+    pattern(text);
     let Ok(path) = text.parse::<Path>() else { return };
     assert_eq!(path.to_string(), text, "not printed as it was parsed");
     let mut built = Path::default();

@@ -11,6 +11,9 @@ use crate::{TaskResult, package, peers, shell, supply_chain};
 /// The features of krm-catalog, each built and tested alone. All together are the default, which `--workspace` covers.
 const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
 
+/// The features of the program that a quick first build leaves out, and releases have.
+const ALL_FEATURES: &str = "krm-cli/full";
+
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     if let Some(arg) = args.next()? {
         return Err(arg.unexpected().into());
@@ -27,7 +30,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     step("format", || shell::run(shell::cargo().args(["fmt", "--all", "--check"])))?;
     step("lints", || {
         shell::run(
-            cargo(&["clippy", "--workspace", "--all-targets"], in_ci)
+            cargo(&["clippy", "--workspace", "--all-targets", "--features", ALL_FEATURES], in_ci)
                 .args(["--", "-D", "warnings"]),
         )
     })?;
@@ -35,18 +38,30 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let mut engine = None;
     step("container engine", || container_engine(in_ci, &mut engine))?;
     step("python", || python(in_ci))?;
+    step("validators of reports", || report_validators(in_ci))?;
+    let mut has_registry = false;
+    step("registry", || {
+        has_registry = registry(in_ci)?;
+        Ok(())
+    })?;
+    step("ssh server", || ssh_server(in_ci))?;
     let mut helm = None;
     step("helm", || {
         helm = find_helm();
         Ok(())
     })?;
     step("tests", || {
-        let mut command = cargo(&["test", "--workspace"], in_ci);
+        let mut command = cargo(&["test", "--workspace", "--features", ALL_FEATURES], in_ci);
+        if has_registry {
+            command.env("KRM_REQUIRE_REGISTRY", "1");
+        }
         if let Some(helm) = &helm {
             command.env("KRM_HELM", helm).env("KRM_REQUIRE_HELM", "1");
         }
         if in_ci {
             command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
+            command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
+            command.env("KRM_REQUIRE_SSHD", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
@@ -57,6 +72,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     step("packages", || package::check(in_ci))?;
     step("documentation", || {
         let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
+        let args = [&args[..], &["--features", ALL_FEATURES]].concat();
         shell::run(cargo(&args, in_ci).env("RUSTDOCFLAGS", "-D warnings"))
     })?;
     let fuzz = shell::root().join("fuzz");
@@ -123,6 +139,21 @@ fn container_engine(in_ci: bool, engine: &mut Option<Engine>) -> TaskResult {
     Ok(())
 }
 
+/// Finds sshd, from which packages are fetched over ssh. CI installs it if it is missing.
+fn ssh_server(in_ci: bool) -> TaskResult {
+    if std::path::Path::new("/usr/sbin/sshd").exists() {
+        return Ok(());
+    }
+    if !in_ci {
+        println!("skipping tests of git over ssh: sshd is not installed");
+        return Ok(());
+    }
+    let mut apt = shell::program("apt-get");
+    apt.env("DEBIAN_FRONTEND", "noninteractive");
+    let packages = ["install", "--yes", "--no-install-recommends", "openssh-server"];
+    shell::output(apt.args(packages)).map(|_| ())
+}
+
 /// Finds PyYAML, which drops all comments and so makes a good test of function output, and ruamel.yaml for projects in Python. CI
 /// installs them if they are missing.
 fn python(in_ci: bool) -> TaskResult {
@@ -142,6 +173,49 @@ fn python(in_ci: bool) -> TaskResult {
         shell::output(apt.args(["install", "--yes", "python3-yaml", "python3-ruamel.yaml"]))?;
     }
     find().map(|_| ())
+}
+
+/// Installs the programs that read reports, and a browser, in CI only. Elsewhere, tests without them are skipped with a message.
+fn report_validators(in_ci: bool) -> TaskResult {
+    let directory = shell::target().join("validators");
+    if !in_ci {
+        println!("reports are validated if {} exists; CI=1 installs it", directory.display());
+        return Ok(());
+    }
+    if !directory.join("python/junitparser").is_dir() {
+        let mut pip = shell::program("python3");
+        pip.args(["-m", "pip", "install", "--quiet", "--target"]).arg(directory.join("python"));
+        shell::output(pip.args(["junitparser>=4,<6", "jsonschema>=4,<5"]))?;
+    }
+    let multitool = directory.join("node_modules/@microsoft/sarif-multitool-linux/Sarif.Multitool");
+    if !multitool.is_file() {
+        let mut npm = shell::program("npm");
+        npm.args(["install", "--no-audit", "--no-fund", "--prefix"]).arg(&directory);
+        shell::output(npm.args(["--no-save", "@microsoft/sarif-multitool@^5"]))?;
+    }
+    // npm may be configured not to run the script that does this.
+    shell::output(shell::program("chmod").arg("u+x").arg(&multitool))?;
+    if !["chromium", "chromium-browser", "google-chrome"].iter().any(shell::exists) {
+        let mut apt = shell::program("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        shell::output(apt.args(["install", "--yes", "--no-install-recommends", "chromium"]))?;
+    }
+    Ok(())
+}
+
+/// Finds a registry and skopeo, which reads what krm pushes. CI installs them; elsewhere their tests are skipped with a message.
+fn registry(in_ci: bool) -> TaskResult<bool> {
+    let is_there = || shell::exists("docker-registry") && shell::exists("skopeo");
+    if !is_there() && in_ci {
+        let mut apt = shell::program("apt-get");
+        apt.env("DEBIAN_FRONTEND", "noninteractive");
+        apt.args(["install", "--yes", "--no-install-recommends", "docker-registry", "skopeo"]);
+        shell::output(&mut apt)?;
+    }
+    if !is_there() {
+        println!("skipping tests with a real registry: install docker-registry and skopeo");
+    }
+    Ok(is_there())
 }
 
 /// Finds helm. Without it, the tests with real charts are skipped with a message; those with recorded output always run. CI does not

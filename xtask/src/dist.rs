@@ -99,7 +99,8 @@ impl Build {
             .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
             .collect();
         let mut cargo = self.cargo();
-        cargo.args(["build", "--release", "--locked", "--package", "krm-cli", "--target-dir"]);
+        cargo.args(["build", "--release", "--locked", "--package", "krm-cli"]);
+        cargo.args(["--features", "full", "--target-dir"]);
         cargo.arg(target).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
         shell::run(&mut cargo)?;
         Ok(target.join("release/krm"))
@@ -110,7 +111,7 @@ impl Build {
         let mut command = shell::program(tool(CYCLONEDX)?);
         command.current_dir(&self.source).env("SOURCE_DATE_EPOCH", &self.epoch);
         command.args(["cyclonedx", "--format", "json", "--spec-version", "1.5", "--quiet"]);
-        command.args(["--describe", "binaries", "--no-build-deps"]);
+        command.args(["--describe", "binaries", "--no-build-deps", "--features", "full"]);
         shell::run(command.args(["--manifest-path", "crates/krm-cli/Cargo.toml"]))?;
         let file = self.source.join("crates/krm-cli/krm_bin.cdx.json");
         // Crates of the workspace are identified by their path.

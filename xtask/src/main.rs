@@ -95,7 +95,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "differential",
-        usage: "[--reader [--count N] [REPOSITORY…]] [--merge] [--functions DIR [--only TEXT] [--count N] [--show N] [--krm PATH]] [--kpt [--count N] [DIR…]] [--tables [--krm PATH] [--only TEXT]] [--policies DIR [--krm PATH] [--only TEXT]]",
+        usage: "[--reader [--count N] [REPOSITORY…]] [--reprint [REPOSITORY…]] [--merge] [--functions DIR [--only TEXT] [--count N] [--show N] [--krm PATH]] [--kpt [--count N] [DIR…]] [--tables [--krm PATH] [--only TEXT]] [--policies DIR [--krm PATH] [--only TEXT]]",
         help: "compare reading, editing, merging and functions with yq, kyaml and the function catalog",
         run: differential::run,
     },

@@ -6,7 +6,7 @@ use krm_yaml::{NodeRef, Value};
 use serde::Deserialize;
 
 use crate::changes::{Changes, change, change_each, in_resource, not_a_mapping, text_of};
-use crate::config::{function_config, invalid_field, missing, with_context};
+use crate::config::{function_config, invalid_field, missing, read_data, with_context};
 use crate::kinds::CatalogKind;
 use crate::lookup;
 use crate::{Builtin, Run, Version, releases};
@@ -63,7 +63,7 @@ fn read(list: &ResourceList) -> Result<String, Error> {
     let Some(config) = function_config(list) else {
         return Err(missing::<Config>(list, BUILTIN.name, required));
     };
-    let Config { project_id } = config.read_config()?;
+    let Config { project_id } = read_data(config)?;
     if project_id.is_empty() {
         let error = invalid_field(config, "data", required);
         return Err(error.hint("set `project-id` to the ID of the project").into());

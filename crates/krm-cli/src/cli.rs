@@ -4,9 +4,10 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, completion, explain, fix, function, man, yaml};
+use crate::commands::{cfg, completion, explain, fix, function, man, pkg, yaml};
 use crate::loader::LoadOptions;
 use crate::reports::Report;
+use crate::walk::Subpackages;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -51,6 +52,12 @@ pub(crate) enum Command {
 
         #[command(subcommand)]
         command: function::Command,
+    },
+    /// Get, update and compare packages that come from git
+    #[command(alias = "package", subcommand_required = true, arg_required_else_help = true)]
+    Pkg {
+        #[command(subcommand)]
+        command: pkg::Command,
     },
     /// Read and edit YAML, leaving everything else byte for byte as it was
     #[command(subcommand_required = true, arg_required_else_help = true)]
@@ -116,7 +123,39 @@ pub(crate) struct Global {
 impl Global {
     /// How packages are read.
     pub(crate) fn load_options(&self) -> LoadOptions {
-        LoadOptions { jobs: self.jobs, follow_external_links: self.follow_external_links }
+        let follow_external_links = self.follow_external_links;
+        LoadOptions { jobs: self.jobs, follow_external_links, ..LoadOptions::default() }
+    }
+}
+
+/// Whether subpackages are part of a package. One rule for every command that reads or writes packages: they are, unless the user
+/// excludes them.
+#[derive(Clone, Debug, Args)]
+#[command(mut_arg("recurse_subpackages", optional_bool))]
+pub(crate) struct Recursion {
+    /// Leave out subpackages
+    #[arg(long)]
+    no_recurse: bool,
+
+    /// Include subpackages, which is the default; =false is --no-recurse
+    #[arg(short = 'R', long, default_value = "true", hide_default_value = true)]
+    #[arg(conflicts_with = "no_recurse")]
+    recurse_subpackages: bool,
+}
+
+impl Recursion {
+    /// Whether subpackages are included.
+    pub(crate) fn includes_subpackages(&self) -> bool {
+        self.recurse_subpackages && !self.no_recurse
+    }
+
+    /// How packages are read.
+    pub(crate) fn load_options(&self, global: &Global) -> LoadOptions {
+        let subpackages = match self.includes_subpackages() {
+            true => Subpackages::Include,
+            false => Subpackages::Exclude,
+        };
+        LoadOptions { subpackages, ..global.load_options() }
     }
 }
 

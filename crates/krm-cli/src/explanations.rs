@@ -5,7 +5,10 @@ use krm_core::diagnostics::explain::Area;
 
 use crate::commands::function::kinds::FnCommandKind;
 use crate::commands::kinds::CommandKind;
+use crate::commands::pkg::kinds::PkgKind;
 use crate::disk::FileKind;
+use crate::git::GitKind;
+use crate::package_source::SourceKind;
 
 /// The kinds that krm-cli declares.
 const CLI: &[Area] = &[
@@ -24,13 +27,24 @@ const CLI: &[Area] = &[
         ids: &[FnCommandKind::IDS],
         text: include_str!("../explain/functions.md"),
     },
+    Area { title: "Git", ids: &[GitKind::IDS], text: include_str!("../explain/git.md") },
+    Area {
+        title: "Packages and their upstreams",
+        ids: &[PkgKind::IDS, SourceKind::IDS],
+        text: include_str!("../explain/packages.md"),
+    },
 ];
 
 /// The areas of all crates, from the innermost crate to the command line.
 pub(crate) fn areas() -> impl Iterator<Item = &'static Area> {
-    [CORE, krm_sdk::EXPLANATIONS, krm_catalog::EXPLANATIONS, krm_run::EXPLANATIONS, CLI]
-        .into_iter()
-        .flatten()
+    let libraries = [
+        CORE,
+        krm_oci::EXPLANATIONS,
+        krm_sdk::EXPLANATIONS,
+        krm_catalog::EXPLANATIONS,
+        krm_run::EXPLANATIONS,
+    ];
+    libraries.into_iter().chain([CLI]).flatten()
 }
 
 /// The first sentence of an explanation, on one line.

@@ -9,10 +9,14 @@ use std::sync::Arc;
 
 use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{File, ReadOptions};
+use siphasher::sip128::SipHasher13;
 
 use crate::consistent_read::{self, DirectoryState};
+use crate::console::Activity;
 use crate::disk::{FILE_LIMIT, FileKind, PackageRoot};
-use crate::walk::{self, FoundFile, Location, Subpackages, WalkOptions, WalkResult};
+use crate::walk::{
+    self, FoundFile, Location, PackageSelection, Subpackages, WalkOptions, WalkResult,
+};
 use crate::{disk, parallel};
 
 /// How packages are read.
@@ -22,6 +26,41 @@ pub(crate) struct LoadOptions {
     pub(crate) jobs: Option<NonZeroUsize>,
     /// Whether symlinks to files outside of the package are read.
     pub(crate) follow_external_links: bool,
+    /// Whether subpackages are read.
+    pub(crate) subpackages: Subpackages,
+    /// Whether files that are not manifests are read, too, to detect that one of them changes later.
+    pub(crate) with_other_files: bool,
+}
+
+/// The files of a package that are not manifests.
+#[derive(Debug, Default)]
+pub(crate) struct OtherFiles {
+    locations: BTreeMap<PackagePath, PathBuf>,
+    digests: Digests,
+}
+
+/// The digests of files when the package was read.
+type Digests = BTreeMap<PackagePath, [u64; 2]>;
+
+impl OtherFiles {
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PackagePath> {
+        self.locations.keys()
+    }
+
+    /// The content of a file, which must be the one that the package was read with; none if there is no such file.
+    pub(crate) fn read(&self, path: &PackagePath) -> Result<Option<Vec<u8>>, Diagnostic> {
+        let Some(location) = self.locations.get(path) else { return Ok(None) };
+        let content = krm_run::read_regular_file(location, FILE_LIMIT).map_err(disk::unreadable)?;
+        match self.digests.get(path).is_none_or(|it| *it == digest(&content)) {
+            true => Ok(Some(content)),
+            false => Err(Diagnostic::error(FileKind::ChangedWhileRead)),
+        }
+    }
+}
+
+fn digest(content: &[u8]) -> [u64; 2] {
+    let hash = SipHasher13::new().hash(content);
+    [hash.h1, hash.h2]
 }
 
 /// What was read.
@@ -54,9 +93,17 @@ pub(crate) struct LoadedPackage {
     excluded_packages: usize,
     /// The files that are not manifests, with their paths on disk.
     pub(crate) others: BTreeMap<PackagePath, PathBuf>,
+    /// The digests of these files, with [`LoadOptions::with_other_files`].
+    pub(crate) digests: Digests,
 }
 
 impl LoadedPackage {
+    /// Takes the files that are not manifests out of the package.
+    pub(crate) fn take_other_files(&mut self) -> OtherFiles {
+        let (locations, digests) = (&mut self.others, &mut self.digests);
+        OtherFiles { locations: std::mem::take(locations), digests: std::mem::take(digests) }
+    }
+
     /// The diagnostics of loading.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         let mut all: Vec<Diagnostic> =
@@ -136,7 +183,7 @@ pub(crate) fn is_about_nothing(diagnostic: &Diagnostic) -> bool {
 
 /// Reads a directory, a single file, or standard input.
 pub(crate) fn load(name: &str, options: LoadOptions) -> Result<LoadedPackage, Diagnostic> {
-    load_with(name, options, Subpackages::Include, false)
+    open(name, options, None, &[], false)
 }
 
 /// Reads another version of packages that are read already. Files of the same path and text are read and held once.
@@ -145,26 +192,25 @@ pub(crate) fn load_beside(
     options: LoadOptions,
     beside: &[&Package],
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, options, Subpackages::Include, beside, false)
+    open(name, options, None, beside, false)
 }
 
-/// Reads a directory with its subpackages, or without. Nobody else writes to it if it is locked.
-pub(crate) fn load_with(
+/// Reads a directory that is locked, so that nobody else writes to it, or that is only previewed.
+pub(crate) fn load_to_edit(
     name: &str,
     options: LoadOptions,
-    subpackages: Subpackages,
     is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
-    open(name, options, subpackages, &[], is_locked)
+    open(name, options, None, &[], is_locked)
 }
 
-/// Reads a directory without its subpackages, and with them if its Kptfile says that the package reaches into them.
+/// Reads a directory with the subpackages that the options name, and with all of them if its Kptfile says that the package reaches into
+/// them.
 ///
 /// The Kptfile is read on its own first, so that no other file is read twice.
 pub(crate) fn load_if(
     name: &str,
     options: LoadOptions,
-    excluded: Subpackages,
     reaches: fn(&Package) -> bool,
     is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
@@ -176,20 +222,50 @@ pub(crate) fn load_if(
     let is_read = kptfile.is_file() && is_own();
     let kptfile = kptfile.to_str().filter(|_| is_read).map(|path| load(path, options));
     let is_included = kptfile.is_some_and(|it| it.is_ok_and(|loaded| reaches(&loaded.package)));
-    let subpackages = if is_included { Subpackages::Include } else { excluded };
-    load_with(name, options, subpackages, is_locked)
+    let subpackages = if is_included { Subpackages::Include } else { options.subpackages };
+    load_to_edit(name, LoadOptions { subpackages, ..options }, is_locked)
 }
 
-fn open(
+/// Reads some packages of a directory.
+pub(crate) fn load_selected(
     name: &str,
     options: LoadOptions,
-    subpackages: Subpackages,
-    beside: &[&Package],
+    only: &PackageSelection,
     is_locked: bool,
 ) -> Result<LoadedPackage, Diagnostic> {
-    if name == disk::STDIN {
-        return stream();
+    open(name, options, Some(only), &[], is_locked)
+}
+
+/// A directory whose files are found, but not read.
+pub(crate) struct FoundDirectory {
+    /// Its path, without symlinks.
+    pub(crate) root: PathBuf,
+    /// Its path as messages show it.
+    pub(crate) title: String,
+    pub(crate) walk: WalkResult,
+}
+
+/// Finds the files of a directory with its subpackages.
+pub(crate) fn find(name: &str, options: LoadOptions) -> Result<FoundDirectory, Diagnostic> {
+    let (title, root) = resolve(name)?;
+    if !root.is_dir() {
+        return Err(Diagnostic::error(FileKind::NotADirectory).in_file(&*title));
     }
+    let opened =
+        PackageRoot::open(&root).map_err(|error| disk::cannot_read(&error).in_file(&*title))?;
+    let walk = walk::files(WalkOptions {
+        root: &root,
+        opened: &opened,
+        title: &title,
+        subpackages: Subpackages::Include,
+        follow_external_links: options.follow_external_links,
+        only: None,
+    });
+    Ok(FoundDirectory { root, title, walk })
+}
+
+/// The path that a user named, for messages and without symlinks.
+fn resolve(name: &str) -> Result<(String, PathBuf), Diagnostic> {
     let title = title(name);
     let root = fs::canonicalize(name).map_err(|error| {
         let error = match error.kind() {
@@ -198,6 +274,26 @@ fn open(
         };
         error.in_file(&*title)
     })?;
+    Ok((title, root))
+}
+
+/// Reads a directory, of which `only` selects packages, a file, or standard input.
+fn open(
+    name: &str,
+    options: LoadOptions,
+    only: Option<&PackageSelection>,
+    beside: &[&Package],
+    is_locked: bool,
+) -> Result<LoadedPackage, Diagnostic> {
+    if name == disk::STDIN {
+        let _activity = Activity::begin("reading standard input");
+        return stream();
+    }
+    if disk::is_stream(name) {
+        return pipe(name);
+    }
+    let (title, root) = resolve(name)?;
+    let _activity = Activity::begin(&format!("reading {title}"));
     if root.is_dir() {
         let opened =
             PackageRoot::open(&root).map_err(|error| disk::cannot_read(&error).in_file(&*title))?;
@@ -207,10 +303,11 @@ fn open(
                 root: &root,
                 opened: &opened,
                 title: &title,
-                subpackages,
+                subpackages: options.subpackages,
                 follow_external_links: options.follow_external_links,
+                only,
             };
-            directory(walk, options.jobs, &beside)
+            directory(walk, options, &beside)
         };
         return match is_locked {
             true => Ok(read(&[])),
@@ -231,12 +328,8 @@ fn open(
 }
 
 /// Reads a directory once.
-fn directory(
-    options: WalkOptions<'_>,
-    jobs: Option<NonZeroUsize>,
-    beside: &[&Package],
-) -> LoadedPackage {
-    let (opened, title) = (options.opened, options.title);
+fn directory(walk: WalkOptions<'_>, options: LoadOptions, beside: &[&Package]) -> LoadedPackage {
+    let (root, opened, title) = (walk.root, walk.opened, walk.title);
     let WalkResult {
         found,
         diagnostics,
@@ -246,9 +339,20 @@ fn directory(
         directories,
         excluded_packages,
         ..
-    } = walk::files(options);
-    let (package, hard_links) = read_all(found, Some(opened), jobs, beside);
-    let (origin, others) = (Origin::Directory, others.into_iter().collect());
+    } = walk::files(walk);
+    let (package, hard_links) = read_all(found, Some(opened), options.jobs, beside);
+    let origin = Origin::Directory;
+    let digest_of = |(path, location): &(PackagePath, PathBuf)| {
+        let inside = location.strip_prefix(root).ok()?;
+        // One that cannot be read is reported when it is needed.
+        let (content, _) = opened.read(inside, FILE_LIMIT).ok()?;
+        Some((path.clone(), digest(&content)))
+    };
+    let digests = match options.with_other_files {
+        true => parallel::map(&others, options.jobs, digest_of).into_iter().flatten().collect(),
+        false => Digests::new(),
+    };
+    let others = others.into_iter().collect();
     LoadedPackage {
         package,
         title: title.to_owned(),
@@ -260,6 +364,7 @@ fn directory(
         closed,
         excluded_packages,
         others,
+        digests,
     }
 }
 
@@ -270,6 +375,16 @@ fn stream() -> Result<LoadedPackage, Diagnostic> {
     let file =
         PackageFile { path, display_path, is_external_symlink: false, content: Ok(Arc::new(file)) };
     Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
+}
+
+/// Reads a pipe that the user names. It is a file that cannot be written.
+fn pipe(name: &str) -> Result<LoadedPackage, Diagnostic> {
+    let file = Arc::new(disk::parse(name, ReadOptions::default())?);
+    let path = Path::new(name).file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let path = PackagePath::new(path).map_err(|error| Diagnostic::error(error).in_file(name))?;
+    let (display_path, content) = (name.to_owned(), Ok(file));
+    let file = PackageFile { path, display_path, is_external_symlink: false, content };
+    Ok(alone(Package::new(vec![file]), name.to_owned(), Origin::File))
 }
 
 /// A package of one file.
@@ -285,6 +400,7 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
         closed: Vec::new(),
         excluded_packages: 0,
         others: BTreeMap::new(),
+        digests: Digests::new(),
     }
 }
 
@@ -417,6 +533,26 @@ mod tests {
             Some(corpora) => assert!(round_trips(Path::new(&corpora)) > 100),
             None => println!("skipped in part: KRM_CORPORA does not name a directory of packages"),
         }
+    }
+
+    #[test]
+    fn other_file_that_changes_after_the_read_is_an_error() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("notes.txt");
+        fs::write(&path, "old").unwrap();
+        let load = |with_other_files| {
+            let options = LoadOptions { with_other_files, ..LoadOptions::default() };
+            load(directory.path().to_str().unwrap(), options).unwrap().take_other_files()
+        };
+        let (with, without) = (load(true), load(false));
+        let name = PackagePath::new("notes.txt").unwrap();
+        assert_eq!(with.paths().collect::<Vec<_>>(), [&name]);
+        assert_eq!(with.read(&name).unwrap().as_deref(), Some(&b"old"[..]));
+        fs::write(&path, "new").unwrap();
+        let error = with.read(&name).unwrap_err();
+        assert_eq!(error.kind(), Some(&FileKind::ChangedWhileRead));
+        assert_eq!(without.read(&name).unwrap().as_deref(), Some(&b"new"[..]));
+        assert_eq!(with.read(&PackagePath::new("other.txt").unwrap()).unwrap(), None);
     }
 
     #[test]

@@ -8,8 +8,11 @@ mod disk;
 mod explanations;
 #[cfg(test)]
 mod generated_docs;
+mod git;
 mod interrupt;
 mod loader;
+mod lock_file;
+mod package_source;
 mod parallel;
 mod reports;
 mod walk;

@@ -1,5 +1,6 @@
 //! Walks a directory: which files belong to the package, and which are excluded by ignore files.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
@@ -15,24 +16,19 @@ use crate::disk::{self, EntryKind, FileKind, PackageRoot};
 use crate::loader::join_display_path;
 
 /// The file that lists excluded files, in the syntax of gitignore.
-const IGNORE_FILE: &str = ".krmignore";
+pub(crate) const IGNORE_FILE: &str = ".krmignore";
 
 /// The largest ignore file that is read.
 const IGNORE_LIMIT: u64 = 16 << 20;
 
 /// Whether packages inside the package are part of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Subpackages {
+    #[default]
     Include,
     Exclude,
     /// Their files are excluded, but journals of killed runs in them are found.
     JournalsOnly,
-}
-
-impl Subpackages {
-    pub(crate) fn included_if(included: bool) -> Self {
-        if included { Self::Include } else { Self::Exclude }
-    }
 }
 
 /// A file that belongs to the package.
@@ -68,6 +64,10 @@ pub(crate) struct WalkResult {
     pub(crate) excluded_packages: usize,
     /// The directories as they were before they were listed.
     pub(crate) directories: Vec<DirectoryState>,
+    /// Directories below this one that are git repositories of their own, such as submodules.
+    pub(crate) nested_repositories: Vec<PathBuf>,
+    /// Symlinks to files that do not exist.
+    pub(crate) dangling: Vec<PathBuf>,
     /// Symlinks that leave the package and are not read.
     external: Vec<String>,
 }
@@ -82,6 +82,44 @@ pub(crate) struct WalkOptions<'a> {
     pub(crate) title: &'a str,
     pub(crate) subpackages: Subpackages,
     pub(crate) follow_external_links: bool,
+    /// The packages to visit, if not all.
+    pub(crate) only: Option<&'a PackageSelection>,
+}
+
+/// Some packages of a directory, with their subpackages.
+#[derive(Debug, Default)]
+pub(crate) struct PackageSelection {
+    roots: HashSet<PathBuf>,
+    /// The directories above them.
+    above: HashSet<PathBuf>,
+    /// Symlinks that are left out: their targets are files of the directory, which are read under their own names only.
+    aliases: HashSet<PathBuf>,
+}
+
+impl PackageSelection {
+    /// The packages in these directories, which are relative to the one that is walked.
+    pub(crate) fn new<'a>(
+        roots: impl IntoIterator<Item = &'a Path>,
+        aliases: HashSet<PathBuf>,
+    ) -> Self {
+        let roots: HashSet<PathBuf> = roots.into_iter().map(Path::to_owned).collect();
+        let above = roots.iter().flat_map(|root| root.ancestors().skip(1).map(Path::to_owned));
+        Self { above: above.collect(), roots, aliases }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.roots.is_empty()
+    }
+
+    /// Whether a directory is in one of the packages.
+    fn contains(&self, directory: &Path) -> bool {
+        directory.ancestors().any(|it| self.roots.contains(it))
+    }
+
+    /// Whether a directory is in one of the packages or above one.
+    fn reaches(&self, directory: &Path) -> bool {
+        self.above.contains(directory) || self.contains(directory)
+    }
 }
 
 /// Walks a directory.
@@ -232,6 +270,9 @@ impl Walk<'_> {
         if entries.iter().any(|(name, _)| disk::is_journal(name)) {
             self.result.journals.push(on_disk);
         }
+        if !directory.as_os_str().is_empty() && entries.iter().any(|(name, _)| name == ".git") {
+            self.result.nested_repositories.push(directory.to_owned());
+        }
         let ignore_file = entries.iter().find(|(name, _)| name == IGNORE_FILE);
         let ignored = match ignore_file {
             Some((_, kind)) => self.own_ignore_file(directory, *kind, ignored),
@@ -257,10 +298,16 @@ impl Walk<'_> {
         }
         let (directories, files): (Vec<_>, Vec<_>) =
             entries.into_iter().partition(|(_, kind)| *kind == EntryKind::Directory);
-        if !is_excluded {
+        let only = self.options.only;
+        if !is_excluded && only.is_none_or(|only| only.contains(directory)) {
             files.iter().for_each(|(path, kind)| self.file(path, *kind));
         }
-        directories.into_iter().map(|(path, _)| (path, ignored.clone(), is_excluded)).collect()
+        let (directories, others): (Vec<_>, Vec<_>) = directories
+            .into_iter()
+            .map(|(path, _)| path)
+            .partition(|path| only.is_none_or(|only| only.reaches(path)));
+        self.result.closed.extend(others.iter().map(|path| lossy(path)));
+        directories.into_iter().map(|path| (path, ignored.clone(), is_excluded)).collect()
     }
 
     fn makes_package(&self, path: &Path, kind: EntryKind) -> bool {
@@ -289,7 +336,9 @@ impl Walk<'_> {
             None => return self.result.diagnostics.push(not_utf8(self.display_path(&disk))),
         };
         let display_path = join_display_path(self.options.title, path.as_str());
+        let is_alias = self.options.only.is_some_and(|only| only.aliases.contains(inside));
         let location = match kind {
+            _ if is_alias => None,
             EntryKind::File => Some(Location::Inside(inside.to_owned())),
             EntryKind::Symlink => self.symlink(&disk, &display_path),
             EntryKind::Directory | EntryKind::Special => None,
@@ -307,6 +356,8 @@ impl Walk<'_> {
                 let kind = FileKind::DanglingSymlink { reason: disk::io_reason(&error) };
                 let warning = Diagnostic::warning(kind).in_file(display_path);
                 self.result.diagnostics.push(warning);
+                let link = link.strip_prefix(self.options.root).unwrap_or(link);
+                self.result.dangling.push(link.to_owned());
                 return None;
             }
         };

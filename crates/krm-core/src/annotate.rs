@@ -17,6 +17,8 @@ pub struct ResourceFilter {
     pub name: Option<String>,
     /// The namespace.
     pub namespace: Option<String>,
+    /// Labels, with their values.
+    pub labels: Vec<(String, String)>,
 }
 
 impl ResourceFilter {
@@ -28,6 +30,10 @@ impl ResourceFilter {
             && is(&self.api_version, &resource.api_version())
             && is(&self.name, &resource.name())
             && is(&self.namespace, &resource.namespace())
+            && self
+                .labels
+                .iter()
+                .all(|(key, value)| resource.label_value(key).is_some_and(|it| it == *value))
     }
 }
 

@@ -25,6 +25,8 @@ pub enum RunStatus {
     Skipped,
     /// It did not run, because its runtime or its functionConfig could not be created.
     NotRun,
+    /// It was resolved and did not run, because another function of the pipeline cannot run.
+    NotStarted,
 }
 
 /// One run of a function.
@@ -80,9 +82,9 @@ impl FunctionRun {
         matches!(self.status, RunStatus::Failed | RunStatus::NotRun)
     }
 
-    /// Whether the condition of the function is not met.
+    /// Whether the function did not run, without a failure of its own: its condition is not met, or another one cannot run.
     pub fn is_skipped(&self) -> bool {
-        self.status == RunStatus::Skipped
+        matches!(self.status, RunStatus::Skipped | RunStatus::NotStarted)
     }
 
     /// The results to print. The other results of the record repeat why the function failed.
@@ -124,34 +126,28 @@ impl FunctionRun {
 
     /// The errors with the name of the function, at the place that they are about or where the function is declared.
     pub fn error_diagnostics(&self) -> Vec<Diagnostic> {
-        // A location in a resource does not show which pipeline declares the function, so that is added at the end.
-        let pipeline = self.declared_at.as_ref().filter(|_| self.role.is_some());
-        let mut diagnostics: Vec<Diagnostic> = self
-            .errors
-            .iter()
-            .map(|error| self.error_diagnostic(error, pipeline.is_some()))
-            .collect();
-        let all_located = self.errors.iter().all(|error| error.location.is_some());
-        if let Some(place) = pipeline.filter(|_| all_located) {
-            let failed = Diagnostic::error(RunKind::Failed { function: self.label() });
-            diagnostics.push(place.locate(failed));
-        }
-        diagnostics
+        self.errors.iter().map(|error| self.error_diagnostic(error.clone())).collect()
     }
 
-    fn error_diagnostic(&self, error: &Diagnostic, is_in_pipeline: bool) -> Diagnostic {
-        let error = error.clone();
-        if error.location.is_some() && is_in_pipeline {
-            return error;
-        }
+    fn error_diagnostic(&self, error: Diagnostic) -> Diagnostic {
         let error = match self.status {
             RunStatus::NotRun => cannot_run(error, &self.label()),
             _ => self.failed(error),
         };
         match &self.declared_at {
             Some(place) if error.location.is_none() => place.locate(error),
+            // A location in a resource does not show which pipeline declares the function.
+            Some(place) if error.file.as_deref() != Some(&*place.file) => {
+                error.note(format!("the function is declared in {place}"))
+            }
             _ => error,
         }
+    }
+
+    /// Whether errors among the results, which are reported by themselves, are the only failure.
+    pub fn is_failed_by_results(&self) -> bool {
+        let is_summary = |it: &Diagnostic| matches!(it.kind(), Some(RunKind::ErrorResults { .. }));
+        self.errors.iter().all(is_summary)
     }
 
     fn failed(&self, error: Diagnostic) -> Diagnostic {

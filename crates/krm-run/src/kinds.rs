@@ -66,8 +66,6 @@ diagnostic_kinds! {
         ErrorResults { count: usize } = "function-error-results": "reported {}" (count_of(*count, "error"));
         /// The function reported results that `--fail-on` counts as a failure.
         FailOn { severity: &'static str } = "function-fail-on": "reported results of severity {severity} or higher";
-        /// The function failed for reasons that are reported separately.
-        Failed { function: String } = "function-failed": "{function} failed";
         /// A validator returned other resources than it received.
         ValidatorChangedResources = "validator-changed-resources": "a validator cannot change resources; its changes are dropped", hint "declare it as a mutator to apply its changes";
     }
@@ -124,6 +122,8 @@ diagnostic_kinds! {
         NoMatchingRelease { image: String, constraint: String } = "no-matching-release": "no known release of `{image}` matches `{constraint}`";
         /// The tag of an image names no known release of a built-in function.
         UnknownTag { name: &'static str, release: String } = "unknown-function-tag": "not a known release of `{name}`; the newest one before it is {release}";
+        /// `--locked`, and the lock does not have the image.
+        NotLocked { image: String } = "image-not-locked": "`{image}` is not in krm.lock", hint "run `krm pkg vendor` to add it";
         /// The value of `builtin` is invalid.
         InvalidBuiltinMode = "invalid-builtin-mode": "expected `fitting`, `never` or `only`";
     }

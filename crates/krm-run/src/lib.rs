@@ -72,12 +72,13 @@ pub use limits::Limits;
 pub use package_files::PackageFiles;
 pub use permissions::Permissions;
 pub use pipeline::{
-    ItemChange, PipelineEvent, PipelineRun, Renderer, changes_between, explain, run_steps,
+    ItemChange, PipelineEvent, PipelineRun, Renderer, changes_between, explain, explain_records,
+    run_steps,
 };
 pub use regular_file::{RegularFileError, read_limited, read_opened, read_regular_file};
 pub use resolution::{
-    BuiltinPolicy, CATALOG, Configuration, Constraint, ImageTarget, InvalidConstraint, Resolution,
-    Resolved, similar_builtin, unknown_tag,
+    BuiltinPolicy, CATALOG, Configuration, Constraint, ImageLock, ImageTarget, InvalidConstraint,
+    Resolution, Resolved, similar_builtin, unknown_tag,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
 pub use schemas::{GrantedSchemas, SchemaSettings};

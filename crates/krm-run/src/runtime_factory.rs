@@ -181,6 +181,18 @@ impl RuntimeFactory {
         external(engine.and_then(|engine| Container::new(image, engine, settings)))
     }
 
+    /// Checks that there is a container engine, and that it responds.
+    pub(crate) fn check_engine(&self, interrupt: &Interrupt) -> Result<(), Diagnostic> {
+        let engine = Engine::find(self.engine.as_deref(), &self.environment).map_err(diagnostic)?;
+        match engine.responds(interrupt) {
+            true => Ok(()),
+            false => {
+                let reason = format!("{} does not respond", engine.name());
+                Err(diagnostic(RunKind::NoEngine { reason }))
+            }
+        }
+    }
+
     /// The runtime of a command, which is split already where `args` are given.
     ///
     /// # Errors

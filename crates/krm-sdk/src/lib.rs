@@ -82,6 +82,8 @@ mod resource;
 pub mod schema;
 mod selector;
 pub mod stream;
+#[cfg(feature = "templates")]
+mod templates;
 pub mod testing;
 mod typed;
 mod value;
@@ -103,10 +105,12 @@ pub use patch::{ContainerSelector, JsonPatch, JsonPatchOperation, Patch};
 pub use process::{run, run_many};
 pub use resource::Resource;
 pub use selector::{Operator, Pattern, Requirement, Selector};
+#[cfg(feature = "templates")]
+pub use templates::Templates;
 pub use value::to_json;
 pub use workload::Container;
 
-use kinds::{ConfigKind, FunctionKind, ResourceKind, SelectorKind, StreamKind};
+use kinds::{ConfigKind, FunctionKind, ResourceKind, SelectorKind, StreamKind, TemplateKind};
 use krm_core::diagnostics::explain::Area;
 
 /// The kinds that krm-sdk declares, with their explanations.
@@ -118,6 +122,7 @@ pub const EXPLANATIONS: &[Area] = &[Area {
         StreamKind::IDS,
         ResourceKind::IDS,
         SelectorKind::IDS,
+        TemplateKind::IDS,
     ],
     text: include_str!("../explain/functions.md"),
 }];

@@ -4,6 +4,22 @@ use crate::node::{AliasLink, Indent, Node, Properties};
 use crate::span::Span;
 use crate::{File, NodeRef, ReadError, SyntaxError};
 
+/// Which parser made a table.
+#[derive(Clone, Copy, Debug, Eq)]
+pub(crate) enum ParsedBy {
+    /// The fast parser: what it does at a line follows from the table, so that an edited document can be parsed in part.
+    Fast,
+    /// The complete one.
+    Complete,
+}
+
+/// Tables are equal whichever parser made them.
+impl PartialEq for ParsedBy {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
 /// The node table of a document. The text belongs to the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Document {
@@ -21,6 +37,7 @@ pub(crate) struct Document {
     pub(crate) start_marker: Option<Span>,
     pub(crate) end_marker: Option<Span>,
     pub(crate) error: Option<Box<SyntaxError>>,
+    pub(crate) parsed_by: ParsedBy,
 }
 
 impl Document {
@@ -48,6 +65,7 @@ impl Document {
             start_marker: None,
             end_marker: None,
             error: None,
+            parsed_by: self.parsed_by,
         })
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::document::{Document, DocumentRef};
+use crate::fast_parser::{ChangedRange, parse_changed};
 use crate::parser::ReadOptions;
 use crate::read::read;
 use crate::span::{Position, Span};
@@ -55,6 +56,21 @@ impl File {
         }
         let documents = read(&text, options);
         Ok(Self::of_tables(text.into(), documents))
+    }
+
+    /// Parses a document after changes of its text: only the lines that changed, where that is certain to give the same.
+    pub(crate) fn parse_changed(
+        old: DocumentRef<'_>,
+        text: String,
+        changes: &[ChangedRange],
+    ) -> Result<Self, ReadError> {
+        if Self::is_too_large(&text) {
+            return Err(ReadError::TooLarge { bytes: text.len() as u64 });
+        }
+        let Some(table) = parse_changed(old, &text, changes) else { return Self::parse(text) };
+        let file = Self::of_table(text.into(), table);
+        debug_assert_eq!(Self::parse(file.text().to_owned()).as_ref(), Ok(&file));
+        Ok(file)
     }
 
     /// A text of one document with its existing table.

@@ -6,7 +6,9 @@
 
 use crate::node::{CollectionStyle, NodeKind};
 use crate::node_ref::NodeRef;
-use crate::span::{Span, column, is_first_on_line, line_end, line_start, next_line, skip_blanks};
+use crate::span::{
+    Span, column, is_break, is_first_on_line, line_end, line_start, next_line, skip_blanks,
+};
 use crate::trivia::{Gap, Trivia};
 
 /// One entry of a collection: a key with its value, or an element.
@@ -161,8 +163,12 @@ fn flow_tail(collection: NodeRef<'_>, end: u32) -> (Option<u32>, u32) {
 
 /// The comment after `at` on its line; an empty span at `at` if there is none.
 pub(crate) fn comment_beside(text: &str, at: u32) -> Span {
+    let bytes = text.as_bytes();
     let start = skip_blanks(text, at, text.len() as u32);
-    if start > at && text.as_bytes().get(start as usize) == Some(&b'#') {
+    // Compat: Kubernetes accepts a comment directly after a token, as in `"x"#c`.
+    let is_on_line =
+        start > at || at.checked_sub(1).is_some_and(|at| !is_break(bytes[at as usize]));
+    if is_on_line && bytes.get(start as usize) == Some(&b'#') {
         Span::new(start, line_end(text, start))
     } else {
         Span::empty(at)

@@ -235,6 +235,26 @@ mod tests {
     }
 
     #[test]
+    fn a_comment_without_a_space_belongs_to_its_entry() {
+        let file = File::parse("b: 0\na: []#c\n".to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let mut edit = Edit::new(&file);
+        edit.reorder(root, vec![1, 0]).unwrap();
+        assert_eq!(edit.apply().unwrap(), "a: []#c\nb: 0\n");
+        let mut edit = Edit::new(&file);
+        edit.set(file.get("a").unwrap(), 5).unwrap();
+        assert_eq!(edit.apply().unwrap(), "b: 0\na: 5 #c\n");
+        let mut edit = Edit::new(&file);
+        edit.remove(file.get("a").unwrap(), crate::EmptyParents::Keep).unwrap();
+        assert_eq!(edit.apply().unwrap(), "b: 0\n");
+        let file = File::parse("[\n  {x: 1},#c\n  {y: 2}#d\n]\n".to_owned()).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let mut edit = Edit::new(&file);
+        edit.reorder(root, vec![1, 0]).unwrap();
+        assert_eq!(edit.apply().unwrap(), "[\n  {y: 2},#d\n  {x: 1}#c\n]\n");
+    }
+
+    #[test]
     fn an_error_is_reported_as_the_strict_parser_sees_it() {
         let text = "a: \"x\ny\"\nb: [\n";
         let read = |strict| {

@@ -33,7 +33,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A [`Path`] is `spec.containers[name=web].ports[0]`, or a JSON pointer such as `/spec/containers/0`.
+//! A [`Path`] is `spec.containers[name=web].ports[0]`, or a JSON pointer such as `/spec/containers/0`. A [`PathPattern`] can match many
+//! nodes: `spec.containers[*].image`, `**.image`.
 //!
 //! # Several changes, several documents
 //!
@@ -74,7 +75,7 @@
 //!           └───► parser ─► events ─► table_builder ─┘           `error_help`: from parser errors to syntax errors
 //!                 lenient: another pass over a file with errors   what Kubernetes accepts although YAML 1.2 does not
 //!
-//!         node_ref · path · lookup · value          views of the table; nothing is copied
+//!         node_ref · path · pattern · lookup · value          views of the table; nothing is copied
 //!         trivia · layout · comment                 comments and their owners, computed from the text on request
 //!         style · flow_style · scalar               how the document is written, and how to write new text
 //!                    │
@@ -100,6 +101,7 @@ mod node_ref;
 mod owned_node;
 mod parser;
 mod path;
+mod pattern;
 mod read;
 mod reindent;
 mod scalar;
@@ -127,10 +129,11 @@ pub use node_ref::{Children, Entry, Mapping, NodeRef, Scalar, Sequence};
 pub use owned_node::{DocumentCopy, OwnedNode};
 pub use parser::ReadOptions;
 pub use path::{Path, PathError, Segment};
+pub use pattern::{PathPattern, PatternStep, Place};
 #[doc(hidden)]
 pub use read::parse_fast;
 pub use reindent::{Indentation, SequenceIndent};
-pub use scalar::ScalarType;
+pub use scalar::{ScalarType, write_double_quoted};
 pub use shared_text::SharedText;
 pub use span::{Position, Span};
 pub use value::Value;

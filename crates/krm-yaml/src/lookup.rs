@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::document::DocumentRef;
 use crate::node::NodeKind;
-use crate::node_ref::{Mapping, NodeRef};
+use crate::node_ref::{Entry, Mapping, NodeRef};
 use crate::path::{Path, Segment};
 
 /// The result of [`DocumentRef::lookup`].
@@ -37,23 +37,11 @@ impl<'a> DocumentRef<'a> {
     pub fn lookup(self, path: &Path) -> Option<PathLookup<'a>> {
         let mut node = self.root()?;
         for (found, segment) in path.segments().iter().enumerate() {
-            if node.kind() == NodeKind::Alias {
-                return Some(PathLookup::Shared { by: node });
-            }
-            let own = node.own_step(segment);
-            node = match own {
-                Some(next) => next,
-                None => {
-                    let is_last = found + 1 == path.segments().len();
-                    let merged = node.as_mapping().and_then(|mapping| match segment {
-                        Segment::Key(key) => mapping.merged(key),
-                        _ => None,
-                    });
-                    return Some(match merged {
-                        Some((_, by)) if !is_last => PathLookup::Shared { by },
-                        _ => PathLookup::Missing { at: node, found },
-                    });
-                }
+            let is_last = found + 1 == path.segments().len();
+            node = match node.editable_step(segment, is_last) {
+                PathLookup::Found(next) => next,
+                PathLookup::Missing { at, .. } => return Some(PathLookup::Missing { at, found }),
+                shared => return Some(shared),
             };
         }
         Some(PathLookup::Found(node))
@@ -70,7 +58,26 @@ impl<'a> NodeRef<'a> {
         })
     }
 
-    fn own_step(self, segment: &Segment) -> Option<NodeRef<'a>> {
+    /// The child that an edit below a path segment would change. The value of the last segment may be inherited through `<<`: an edit adds
+    /// it here.
+    pub(crate) fn editable_step(self, segment: &Segment, is_last: bool) -> PathLookup<'a> {
+        if self.kind() == NodeKind::Alias {
+            return PathLookup::Shared { by: self };
+        }
+        if let Some(next) = self.own_step(segment) {
+            return PathLookup::Found(next);
+        }
+        let merged = self.as_mapping().and_then(|mapping| match segment {
+            Segment::Key(key) => mapping.merged(key),
+            _ => None,
+        });
+        match merged {
+            Some((_, by)) if !is_last => PathLookup::Shared { by },
+            _ => PathLookup::Missing { at: self, found: 0 },
+        }
+    }
+
+    pub(crate) fn own_step(self, segment: &Segment) -> Option<NodeRef<'a>> {
         match segment {
             Segment::Key(key) => match self.kind() {
                 NodeKind::Mapping => self.as_mapping()?.get(key),
@@ -122,6 +129,30 @@ impl<'a> Mapping<'a> {
         let mut seen = BTreeSet::from([self.node().index]);
         let mut sources = self.merge_sources();
         sources.find_map(|by| inherited(by, name, &mut seen).map(|value| (value, by)))
+    }
+
+    /// The entries that are inherited through `<<` keys and not overridden, each key once.
+    pub(crate) fn inherited_entries(self) -> Vec<Entry<'a>> {
+        let name = |entry: &Entry<'a>| entry.key.resolve().as_scalar().map(|key| key.value());
+        let own: BTreeSet<_> = self.entries().filter_map(|entry| name(&entry)).collect();
+        let (mut names, mut found) = (own, Vec::new());
+        let mut seen = BTreeSet::from([self.node().index]);
+        let mut waiting: Vec<NodeRef<'a>> = self.merge_sources().flat_map(named_mappings).collect();
+        waiting.reverse();
+        while let Some(next) = waiting.pop() {
+            let Some(mapping) = next.as_mapping().filter(|_| seen.insert(next.index)) else {
+                continue;
+            };
+            for entry in mapping.entries().filter(|entry| !entry.is("<<")) {
+                if name(&entry).is_some_and(|name| names.insert(name)) {
+                    found.push(entry);
+                }
+            }
+            let deeper: Vec<NodeRef<'a>> =
+                mapping.merge_sources().flat_map(named_mappings).collect();
+            waiting.extend(deeper.into_iter().rev());
+        }
+        found
     }
 
     /// The values of the `<<` keys.

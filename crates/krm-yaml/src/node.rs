@@ -194,6 +194,14 @@ impl Node {
         Self { start: self.start - bytes, ..self }
     }
 
+    /// The same node this many bytes and rows further (both wrapping), below another parent. The parent is not [`FAR`].
+    pub(crate) fn relocated(self, bytes: u32, rows: u32, parent: u32) -> Self {
+        let extent =
+            if self.is_collection() { self.extent.wrapping_add(rows) } else { self.extent };
+        let meta = self.meta & (KIND | PROPERTIES | KEY) | parent << PARENT_SHIFT;
+        Self { start: self.start.wrapping_add(bytes), extent, meta }
+    }
+
     /// The span of a scalar or alias.
     #[inline]
     pub(crate) fn leaf_span(self) -> Span {

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::error::PathErrorKind;
+use crate::pattern::PatternStep;
 
 /// One segment of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,14 +93,7 @@ impl Path {
 
     /// Appends a segment.
     pub fn push(&mut self, segment: Segment) {
-        self.text.push_str(&match &segment {
-            Segment::Key(key) if self.segments.is_empty() => quote_key(key),
-            Segment::Key(key) => format!(".{}", quote_key(key)),
-            Segment::Index(index) => format!("[{index}]"),
-            Segment::Match { key, value } if value.is_empty() => format!("[{}=]", quote_part(key)),
-            Segment::Match { key, value } => format!("[{}={}]", quote_part(key), quote_part(value)),
-            Segment::End => "[-]".to_owned(),
-        });
+        write_segment(&mut self.text, &segment);
         self.segments.push(segment);
     }
 
@@ -155,7 +149,13 @@ impl FromStr for Path {
     fn from_str(text: &str) -> Result<Self, PathError> {
         let segments = match text.strip_prefix('/') {
             Some(pointer) => parse_pointer(pointer)?,
-            None => Reader { text, at: 0 }.read()?,
+            None => read_steps(text, Wildcards::AreKeys)?
+                .into_iter()
+                .filter_map(|step| match step {
+                    PatternStep::Plain(segment) => Some(segment),
+                    PatternStep::FromEnd(_) | PatternStep::All | PatternStep::Deep => None,
+                })
+                .collect(),
         };
         if segments.len() > Self::MAX_SEGMENTS {
             let kind = PathErrorKind::TooDeep { limit: Self::MAX_SEGMENTS };
@@ -165,7 +165,20 @@ impl FromStr for Path {
     }
 }
 
-fn parse_pointer(pointer: &str) -> Result<Vec<Segment>, PathError> {
+/// Appends a segment to the text of a path.
+pub(crate) fn write_segment(text: &mut String, segment: &Segment) {
+    let dot = if text.is_empty() { "" } else { "." };
+    text.push_str(&match segment {
+        Segment::Key(key) => format!("{dot}{}", quote_key(key)),
+        Segment::Index(index) => format!("[{index}]"),
+        Segment::Match { key, value } if value.is_empty() => format!("[{}=]", quote_part(key)),
+        Segment::Match { key, value } => format!("[{}={}]", quote_part(key), quote_part(value)),
+        Segment::End => "[-]".to_owned(),
+    });
+}
+
+/// The segments of a JSON pointer, after its first slash.
+pub(crate) fn parse_pointer(pointer: &str) -> Result<Vec<Segment>, PathError> {
     let mut at = 1;
     let parts = pointer.split('/').map(|part| {
         let start = at;
@@ -189,25 +202,46 @@ fn parse_pointer(pointer: &str) -> Result<Vec<Segment>, PathError> {
     parts.collect()
 }
 
+/// What `*`, `**`, `[*]` and `[-1]` mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wildcards {
+    /// They select any number of nodes, as in a [`PathPattern`](crate::PathPattern).
+    Select,
+    /// `*` and `**` are keys, and the others are errors: a [`Path`] leads to one node.
+    AreKeys,
+}
+
+/// Parses the dotted notation.
+pub(crate) fn read_steps(text: &str, wildcards: Wildcards) -> Result<Vec<PatternStep>, PathError> {
+    Reader { text, at: 0, wildcards }.read()
+}
+
 /// A parser for the dotted notation.
 struct Reader<'a> {
     text: &'a str,
     at: usize,
+    wildcards: Wildcards,
 }
 
 impl Reader<'_> {
-    fn read(mut self) -> Result<Vec<Segment>, PathError> {
-        let mut segments = Vec::new();
+    fn read(mut self) -> Result<Vec<PatternStep>, PathError> {
+        let mut steps = Vec::new();
         if self.text == "." {
-            return Ok(segments);
+            return Ok(steps);
         }
         self.skip('.');
         while let Some(next) = self.peek() {
             if next == '[' {
-                segments.push(self.bracket()?);
+                steps.push(self.bracket()?);
             } else {
+                let start = self.at;
                 let key = self.part(&['.', '['])?;
-                segments.push(Segment::Key(key));
+                // A star that is quoted or escaped is a key.
+                steps.push(match &self.text[start..self.at] {
+                    "*" if self.selects() => PatternStep::All,
+                    "**" if self.selects() => PatternStep::Deep,
+                    _ => PatternStep::Plain(Segment::Key(key)),
+                });
             }
             match self.peek() {
                 None | Some('[') => {}
@@ -220,7 +254,11 @@ impl Reader<'_> {
                 Some(_) => return Err(self.expected("`.` or `[`")),
             }
         }
-        Ok(segments)
+        Ok(steps)
+    }
+
+    fn selects(&self) -> bool {
+        self.wildcards == Wildcards::Select
     }
 
     fn peek(&self) -> Option<char> {
@@ -243,22 +281,39 @@ impl Reader<'_> {
         self.error(PathErrorKind::Expected { expected })
     }
 
-    fn bracket(&mut self) -> Result<Segment, PathError> {
+    fn bracket(&mut self) -> Result<PatternStep, PathError> {
         self.at += 1;
+        let start = self.at;
         let quoted = matches!(self.peek(), Some('"' | '\''));
         let first = self.part(&['=', ']'])?;
+        let written = &self.text[start..self.at];
         if self.skip('=') {
             let value = if self.peek() == Some(']') { String::new() } else { self.part(&[']'])? };
             self.close()?;
-            return Ok(Segment::Match { key: first, value });
+            return Ok(PatternStep::Plain(Segment::Match { key: first, value }));
         }
         self.close()?;
-        match first.parse::<usize>() {
-            _ if quoted => Ok(Segment::Key(first)),
-            Ok(index) => Ok(Segment::Index(index)),
-            Err(_) if first == "-" => Ok(Segment::End),
-            Err(_) => Err(self.expected("a number, `key=value` or a quoted key in the brackets")),
+        if self.selects() && written == "*" {
+            return Ok(PatternStep::All);
         }
+        let from_end = written.strip_prefix('-').filter(|_| self.selects());
+        if let Some(count) = from_end.and_then(|it| it.parse().ok()).filter(|it| *it > 0) {
+            return Ok(PatternStep::FromEnd(count));
+        }
+        Ok(PatternStep::Plain(match first.parse::<usize>() {
+            _ if quoted => Segment::Key(first),
+            Ok(index) => Segment::Index(index),
+            Err(_) if first == "-" => Segment::End,
+            Err(_) => {
+                let expected = match self.wildcards {
+                    Wildcards::AreKeys => "a number, `key=value` or a quoted key in the brackets",
+                    Wildcards::Select => {
+                        "a number, `*`, `key=value` or a quoted key in the brackets"
+                    }
+                };
+                return Err(self.expected(expected));
+            }
+        }))
     }
 
     fn close(&mut self) -> Result<(), PathError> {
@@ -311,6 +366,10 @@ impl Reader<'_> {
 
 /// A key, quoted if it could not be parsed otherwise.
 fn quote_key(key: &str) -> String {
+    // In a pattern these would select other keys.
+    if matches!(key, "*" | "**") {
+        return format!("\"{key}\"");
+    }
     quote_unless(key, |c| !matches!(c, '.' | '[' | ']' | '"' | '\'' | '\\' | '/'))
 }
 

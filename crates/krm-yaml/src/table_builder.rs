@@ -4,7 +4,7 @@
 //! that is not indented at its first element. They are corrected here. Invariants: `start` of a node is the start of its own text, and
 //! the spans of the documents cover the file.
 
-use crate::document::Document;
+use crate::document::{Document, ParsedBy};
 use crate::error_help::{OpenCollection, explain};
 use crate::node::{AliasLink, CollectionStyle, Indent, Node, NodeKind, Properties, ScalarStyle};
 use crate::parser::{Event, Parser, ParserError, Props, ReadOptions};
@@ -88,6 +88,9 @@ impl<'t> Builder<'t> {
         };
         swap(self);
         self.store(None, None);
+        if let Some(last) = self.documents.last_mut() {
+            last.parsed_by = ParsedBy::Fast;
+        }
         swap(self);
     }
 
@@ -325,6 +328,7 @@ impl<'t> Builder<'t> {
             start_marker: self.start_marker,
             end_marker,
             error: error.map(Box::new),
+            parsed_by: ParsedBy::Complete,
         });
         self.nodes.clear();
         self.properties.clear();

@@ -20,6 +20,7 @@ var functions = map[string]func() error{
 	"fn-goyaml":          scaleWithNodes,
 	"fn-identity-sigs":   func() error { return transform(func(any) {}) },
 	"fn-identity-goyaml": identityWithNodes,
+	"fn-identity-kyaml":  identityWithKyaml,
 }
 
 const (
@@ -45,8 +46,16 @@ func scaleWithKyaml() error {
 		}
 		return items, nil
 	})
+	return runWithKyaml(scale)
+}
+
+func identityWithKyaml() error {
+	return runWithKyaml(kio.FilterFunc(func(items []*kyaml.RNode) ([]*kyaml.RNode, error) { return items, nil }))
+}
+
+func runWithKyaml(filter kio.Filter) error {
 	list := &kio.ByteReadWriter{Reader: os.Stdin, Writer: os.Stdout, KeepReaderAnnotations: true}
-	return kio.Pipeline{Inputs: []kio.Reader{list}, Filters: []kio.Filter{scale}, Outputs: []kio.Writer{list}}.Execute()
+	return kio.Pipeline{Inputs: []kio.Reader{list}, Filters: []kio.Filter{filter}, Outputs: []kio.Writer{list}}.Execute()
 }
 
 // scaleWithSigs decodes into maps through JSON, which loses comments, order, quotes and anchors.

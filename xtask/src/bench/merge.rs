@@ -81,7 +81,7 @@ fn once(program: &Path, directory: &Path, run: usize) -> TaskResult<Sample> {
     measure::quietly(command.current_dir(directory))
 }
 
-fn copy(from: &Path, to: &Path) -> TaskResult {
+pub(super) fn copy(from: &Path, to: &Path) -> TaskResult {
     let mut pending: Vec<(PathBuf, PathBuf)> = vec![(from.to_owned(), to.to_owned())];
     while let Some((from, to)) = pending.pop() {
         fs::create_dir_all(&to)?;

@@ -6,8 +6,10 @@ mod fmt;
 mod functions;
 mod measure;
 mod merge;
+mod packages;
 pub(crate) mod parse;
 mod render;
+mod repository;
 mod setters;
 mod startup;
 mod table;
@@ -63,6 +65,9 @@ pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     if options.selects(merge::NAME) {
         merge::run(&options, &tools)?;
     }
+    if options.selects(packages::NAME) {
+        packages::run(&options, &tools)?;
+    }
     if options.selects(writes::NAME) {
         writes::run(&options, &tools)?;
     }
@@ -77,6 +82,9 @@ pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     }
     if options.selects(render::NAME) {
         render::run(&options, &tools)?;
+    }
+    if options.selects(repository::NAME) {
+        repository::run(&options, &tools)?;
     }
     if options.selects(parse::NAME) {
         parse::run(&options, &mut corpora)?;

@@ -1,11 +1,14 @@
 //! `cargo xtask differential`: compares krm-yaml with yq, merges with kyaml, and formatting with kustomize.
-//! `--reader` compares reading and editing with Kubernetes' own reader.
+//! `--reader` compares reading, and the results of edits, merges, setters and formatting, with Kubernetes' own reader.
+//! `--reprint` sends real manifests to functions that serialize them again.
 //! `--kpt` renders packages with kpt and krm.
 //! `--kubeconform` compares verdicts about manifests with the real kubeconform.
 //! `--functions` compares built-in functions with the Go programs of the catalog, `--tables` runs the test tables of kyaml.
 //!
 //! yq uses go-yaml, as Kubernetes' own tools do. A difference is not necessarily a bug: go-yaml follows YAML 1.1 in places.
 
+#[path = "../../../crates/krm-core/tests/suite/changed_texts.rs"]
+mod changed_texts;
 mod classes;
 mod fmt;
 mod functions;
@@ -17,6 +20,7 @@ mod policies;
 #[path = "../../../crates/krm-yaml/tests/suite/properties/mod.rs"]
 mod properties;
 mod reader;
+mod reprint;
 mod tables;
 mod tree;
 
@@ -45,6 +49,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             lexopt::Arg::Long("reader") => {
                 return reader::run(&reader::Options::parse(&mut args)?);
             }
+            lexopt::Arg::Long("reprint") => return reprint::run(&mut args),
             lexopt::Arg::Long("kpt") => return kpt::run(&kpt::Options::parse(&mut args)?),
             lexopt::Arg::Long("policies") => {
                 return policies::run(&policies::Options::parse(&mut args)?);

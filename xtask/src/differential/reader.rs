@@ -1,4 +1,5 @@
-//! `--reader`: krm and Kubernetes' own reader, on real files, on generated and damaged texts, and on the results of edits.
+//! `--reader`: krm and Kubernetes' own reader, on real files, on generated, lenient and damaged texts, and on the results of edits, merges,
+//! setters and formatting.
 //!
 //! A difference that is not listed in `docs/errata.md` is an error.
 
@@ -8,14 +9,13 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-use krm_core::format::{FormatOptions, format};
 use krm_testkit::KubernetesReader;
-use krm_yaml::File;
 
+use super::changed_texts;
 use super::properties::draw::Draw;
 use super::properties::editing::{self, EditResult, Scope};
-use super::properties::kubernetes::{Comparison, compare, reads_edit, same_after};
-use super::properties::{Verdict, common_lines, emit, mutate};
+use super::properties::kubernetes::{Comparison, compare, reads_edit};
+use super::properties::{Verdict, common_lines, emit, lenient_text, mutate};
 use crate::corpus::random::Random;
 use crate::{TaskResult, shell};
 
@@ -50,7 +50,8 @@ impl Options {
 pub(super) fn run(options: &Options) -> TaskResult {
     let reader = KubernetesReader::start()
         .ok_or("gopeer is not built; run `cargo xtask peers --only gopeer`")??;
-    let mut survey = Survey { reader, texts: 0, edits: 0, classes: BTreeMap::new() };
+    let mut survey =
+        Survey { reader, texts: 0, results: BTreeMap::new(), classes: BTreeMap::new() };
     for path in super::corpora_files()?.into_iter().chain(super::suite_files()?) {
         if let Ok(text) = fs::read_to_string(&path) {
             survey.text(&text, &path.display().to_string(), 5);
@@ -72,6 +73,9 @@ pub(super) fn run(options: &Options) -> TaskResult {
         let choices = self::bytes("damage", number, CHOICES[1]);
         let damaged = mutate::mutated(&mut Draw::new(&choices), &text);
         survey.text(&damaged, &format!("damaged {number}"), 1);
+        if let Some(lenient) = lenient_text::lenient(&mut Draw::new(&choices), &text) {
+            survey.text(&lenient, &format!("lenient {number}"), 1);
+        }
     }
     survey.report()
 }
@@ -82,7 +86,7 @@ fn bytes(purpose: &str, number: usize, count: usize) -> Vec<u8> {
 }
 
 /// The YAML files of the newest commit of a repository.
-fn files(repository: &Path) -> TaskResult<Vec<(String, String)>> {
+pub(super) fn files(repository: &Path) -> TaskResult<Vec<(String, String)>> {
     let git = || {
         let mut command = shell::program("git");
         command.arg("-C").arg(std::path::absolute(repository).unwrap_or_default());
@@ -125,7 +129,8 @@ fn files(repository: &Path) -> TaskResult<Vec<(String, String)>> {
 struct Survey {
     reader: KubernetesReader,
     texts: usize,
-    edits: usize,
+    /// How many results of each operation were compared.
+    results: BTreeMap<&'static str, usize>,
     classes: BTreeMap<String, (usize, String)>,
 }
 
@@ -152,7 +157,6 @@ impl Survey {
             for number in 0..edits {
                 self.edit(text, name, number);
             }
-            self.formatted(text, name);
         }
     }
 
@@ -170,26 +174,25 @@ impl Survey {
             let verdict = reads_edit(&edited, &mut self.reader);
             self.result("edit", name, verdict);
         }
-    }
-
-    fn formatted(&mut self, text: &str, name: &str) {
-        let Ok(file) = File::parse(text.to_owned()) else { return };
-        let formatted = format(&file, FormatOptions::default());
-        if let Some(new) = formatted.ok().and_then(|formatted| formatted.text) {
-            let verdict = same_after(&new, &mut self.reader);
-            self.result("format", name, verdict);
+        let choices = bytes(name, number + 1_000, 2 * CHOICES[1]);
+        for changed in changed_texts::all(&mut Draw::new(&choices), text) {
+            let verdict = changed.is_read(&mut self.reader);
+            self.result(changed.operation, name, verdict);
         }
     }
 
-    fn result(&mut self, operation: &str, name: &str, verdict: Verdict) {
-        self.edits += 1;
+    fn result(&mut self, operation: &'static str, name: &str, verdict: Verdict) {
+        *self.results.entry(operation).or_default() += 1;
         if let Err(why) = verdict {
             self.count(format!("DIFFERENT: {operation}"), format!("{name}: {why}"));
         }
     }
 
     fn report(&self) -> TaskResult {
-        println!("{} texts, {} results of edits", self.texts, self.edits);
+        let results =
+            self.results.iter().map(|(operation, count)| format!("{count} of {operation}"));
+        let results = results.collect::<Vec<_>>().join(", ");
+        println!("{} texts; results: {results}", self.texts);
         let mut different = 0;
         for (class, (count, example)) in &self.classes {
             println!(

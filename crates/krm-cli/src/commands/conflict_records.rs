@@ -91,12 +91,12 @@ pub(crate) fn resolve_files(
     files: &[String],
     side: Side,
     lock: &Lock,
-    read: impl Fn(&str) -> Result<File, Failure>,
+    read: impl Fn(&[&str]) -> Result<Vec<File>, Failure>,
 ) -> Result<Plan, Failure> {
     let mut plan = Plan::default();
     let mut beside: BTreeMap<String, (Option<String>, ConflictFile)> = BTreeMap::new();
-    for name in files {
-        let file = read(name)?;
+    let names: Vec<&str> = files.iter().map(String::as_str).collect();
+    for (file, name) in read(&names)?.into_iter().zip(names) {
         let shown = disk::display_name(name);
         let in_file = |error: Diagnostic| Failure::input(error.in_file(shown));
         let mut text = Some(resolve_conflicts(&file, side).map_err(in_file)?);

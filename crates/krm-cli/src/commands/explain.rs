@@ -1,10 +1,12 @@
 //! `krm explain`: what an error or warning means and what to do about it.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::Diagnostic;
 use krm_core::diagnostics::closest_name;
 use krm_core::print::{self, Record};
 use krm_yaml::Value;
 
+use super::completion::candidates;
 use super::kinds::CommandKind;
 use crate::console::Console;
 use crate::explanations::{areas, summary};
@@ -23,6 +25,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// The id to explain [default: list all ids]
+    #[arg(add = ArgValueCandidates::new(candidates::ids))]
     id: Option<String>,
 
     /// Print the list in this format

@@ -6,7 +6,7 @@ use krm_core::{Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
 
 use super::cfg::edit_session::{EditOptions, EditSession};
-use crate::cli::Global;
+use crate::cli::{Global, Recursion};
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -32,6 +32,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     choices: Choices,
+
+    #[command(flatten)]
+    recursion: Recursion,
 
     #[command(flatten)]
     edit_options: EditOptions,
@@ -91,7 +94,10 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         RunReport::parse(&file).map_err(|error| Failure::input(in_file(error)))?;
     let warnings: Vec<Diagnostic> = warnings.into_iter().map(in_file).collect();
     console.report_all(&warnings);
-    let session = EditSession::open_at(&args.dir, &[], true, &args.edit_options, global, console)?;
+    args.edit_options.check_output(console)?;
+    let scope = args.recursion.includes_subpackages();
+    let session = EditSession::open_at(&args.dir, &[], scope, &args.edit_options, global, console)?;
+    session.count_resources(console);
     let package = &session.loaded.package;
     let fixes = args.choices.apply(package, &results);
     let mut plan = Plan::default();

@@ -1,6 +1,6 @@
 //! Kinds of diagnostics that commands report about their arguments and their results.
 
-use krm_yaml::diagnostic_kinds;
+use krm_yaml::{Excerpt, diagnostic_kinds};
 
 diagnostic_kinds! {
     /// What is wrong with a command line, or what a command did not do.
@@ -17,6 +17,37 @@ diagnostic_kinds! {
         RepeatedStdin = "repeated-stdin": "`-` (standard input) is given more than once";
         /// Standard input where the directory of a package is needed.
         StdinIsNotAPackage = "stdin-not-a-package": "expected the directory of a package, found `-` (standard input)";
+        /// Standard input is redirected to a command that reads the current directory.
+        StdinNotNamed = "stdin-not-named": "standard input is redirected, but no file is named",
+            hint "use `-` to read standard input, or `.` to read the current directory";
+        /// An argument that has no default.
+        MissingArgument { names: &'static str } = "missing-argument": "missing argument {names}",
+            hint "use --help to see the arguments";
+        /// `-e` without a path or a value.
+        InvalidAssignment { text: String } = "invalid-assignment": "expected PATH=VALUE, found `{text}`",
+            hint "quote the argument: 'metadata.labels.app=shop'";
+        /// A path of `-e` or of a file of edits that cannot be parsed.
+        InvalidEditPath { path: String, reason: String } = "invalid-edit-path": "invalid path `{path}`: {reason}";
+        /// A variable that `--from-env` names is not set.
+        VariableNotSet { name: String } = "variable-not-set": "environment variable `{name}` is not set";
+        /// `--where`, `--kind` and the like select nothing.
+        NothingSelected = "nothing-selected": "no document or resource matches the selection";
+        /// A pattern that matches a node and another one inside of it.
+        OverlappingMatches { pattern: String, outer: String, inner: String } = "overlapping-matches":
+            "`{pattern}` matches `{outer}` and, inside of it, `{inner}`", hint "use a path that matches only one of them";
+        /// `--increment` of something that is not an integer.
+        NotAnInteger { path: String, found: Excerpt } = "not-an-integer": "cannot increment `{path}`: expected an integer, found {found}";
+        /// `--increment` beyond what can be represented.
+        IncrementTooLarge { path: String } = "increment-too-large": "cannot increment `{path}`: the result is too large";
+        /// An entry of a file of edits says not what to do, or several things.
+        EditWithoutOperation { count: usize } = "edit-without-operation":
+            "expected one of `value`, `append`, `merge`, `increment` and `remove`, found {count}";
+        /// A command reads standard input, which nobody redirected.
+        StdinIsATerminal = "stdin-is-a-terminal": "expected input on standard input, found a terminal",
+            hint "pipe a list or documents into the command, as in `krm fn source DIR | ...`";
+        /// `-o` for the changes of a command that writes them.
+        FormatWithoutPreview = "format-without-preview": "--output needs a preview",
+            hint "use it with --check, --diff or --dry-run";
         /// `--kv` with the same key twice.
         RepeatedAnnotation { key: String } = "repeated-annotation": "annotation `{key}` is given more than once";
         /// No resource has what was asked for.
@@ -38,6 +69,9 @@ diagnostic_kinds! {
         DocumentsSkipped { count: usize, parent: String } = "documents-skipped": "skipped {} without {parent}" (documents(*count));
         /// More warnings than are worth printing.
         WarningsOmitted { count: usize } = "warnings-omitted": "{count} more warnings are not shown";
+        /// More findings than GitHub shows as annotations.
+        FindingsOmitted { count: usize } = "findings-omitted": "{count} more findings of this severity",
+            hint "see the summary of the step, or write another report";
         /// A package is not written because a part of it cannot be read.
         UnreadableFiles = "unreadable-files": "nothing was written: some files of the package cannot be read";
         /// The target dialect of a migration cannot represent everything.
@@ -47,9 +81,6 @@ diagnostic_kinds! {
         AlreadyAPackage = "already-a-package": "the directory is already a package";
         /// Several resources for a file format that holds one.
         SeveralResourcesInJson = "several-resources-in-json": "cannot write several resources to one JSON file";
-        /// A file that is not text changed upstream.
-        BinaryFileSkipped = "binary-file-skipped": "upstream changed this file; skipped, because it is not UTF-8 text",
-            hint "copy the file by hand";
         /// Standard output cannot be written to.
         OutputFailed { reason: String } = "output-failed": "cannot write to standard output: {reason}";
         /// A file that `--check` would change, in reports.

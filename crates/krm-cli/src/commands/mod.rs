@@ -9,11 +9,13 @@ pub(crate) mod function;
 pub(crate) mod kinds;
 pub(crate) mod man;
 pub(crate) mod merge_options;
+pub(crate) mod pkg;
 pub(crate) mod plan;
 mod verbosity;
 pub(crate) mod yaml;
 
 use std::ffi::OsString;
+use std::io::IsTerminal;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, FromArgMatches};
@@ -28,6 +30,9 @@ use crate::{CommandResult, Exit, Failure, disk};
 
 /// Parses the command line of the process, runs the command and reports its errors.
 pub(crate) fn main() -> Exit {
+    if completion::complete_if_asked(command) {
+        return Exit::Success;
+    }
     let cli = match parse(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => {
@@ -40,10 +45,14 @@ pub(crate) fn main() -> Exit {
     }
     let mut console = Console::new(&cli.global);
     let result = run(&cli, &mut console).and_then(|exit| {
+        console.write_json_changes()?;
         console.flush()?;
         Ok(exit)
     });
+    crate::console::end_progress();
+    let has_failed = result.is_err();
     let exit = exit_code(result, &mut console);
+    console.close(has_failed);
     match console.write_reports() {
         // A report that is missing must not look like a run without findings.
         Err(failure) if exit == Exit::Success || exit == Exit::Findings => {
@@ -95,6 +104,14 @@ pub(crate) fn check_stdin_once<'a>(
     }
 }
 
+/// Checks that standard input, which a command reads although no argument names it, is not a terminal: the command would wait without a message.
+pub(crate) fn check_stdin_is_piped() -> Result<(), Failure> {
+    match std::io::stdin().is_terminal() {
+        true => Err(Failure::usage(Diagnostic::error(CommandKind::StdinIsATerminal))),
+        false => Ok(()),
+    }
+}
+
 /// Adds the nearest command where clap suggests none: its similarity measure misses swapped letters.
 fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
@@ -125,6 +142,7 @@ fn run(cli: &Cli, console: &mut Console) -> CommandResult {
         Some(Command::Version) => print_version(cli, console),
         Some(Command::Cfg { command }) => cfg::run(command, &cli.global, console),
         Some(Command::Function { command, .. }) => function::run(command, &cli.global, console),
+        Some(Command::Pkg { command }) => pkg::run(command, &cli.global, console),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, console),
         Some(Command::Fix(args)) => fix::run(args, &cli.global, console),
         Some(Command::Explain(args)) => explain::run(args, console),
@@ -147,7 +165,9 @@ fn version(verbose: bool) -> String {
     let build = if cfg!(debug_assertions) { "debug" } else { "release" };
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let kubernetes = krm_core::schema::kubernetes_version();
+    // What a build of a checkout may lack, in alphabetical order.
+    let features = if cfg!(feature = "oci") { "oci" } else { "none" };
     format!(
-        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, with warnings where 1.1 differs\nkubernetes: {kubernetes}\n"
+        "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, with warnings where 1.1 differs\nkubernetes: {kubernetes}\nfeatures: {features}\n"
     )
 }

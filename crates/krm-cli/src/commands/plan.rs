@@ -3,16 +3,20 @@
 use std::fs;
 use std::path::Path;
 
+use krm_core::print::Record;
 use krm_core::{
     Action, Destination, Diagnostic, OriginalFile, PackagePath, Plan, PlannedChange, Severity,
 };
-use krm_yaml::{File, Span};
+use krm_yaml::{File, Span, Value};
 
 use crate::cli::Preview;
 use crate::commands::kinds::CommandKind;
-use crate::console::Console;
+use crate::console::{Activity, Console, plural};
 use crate::disk::{FileKind, Lock};
 use crate::{CommandResult, Exit, Failure, disk, loader};
+
+/// The largest number of created and removed files that are named without `--verbose`.
+const NAMED_FILES: usize = 10;
 
 /// Locks files for writing, unless a preview is requested.
 ///
@@ -66,19 +70,42 @@ pub(crate) fn apply_or_preview(
     console: &mut Console,
 ) -> CommandResult {
     plan.changes().for_each(|change| console.recorder().add_change(change));
+    let is_file = |change: &&PlannedChange| change.destination != Destination::Stdout;
     if preview.is_on() {
-        return preview_plan(plan, preview, console);
+        let exit = preview_plan(plan, preview, console)?;
+        console.summary().add_files(plan.changes().map(PlannedChange::action), true);
+        return Ok(exit);
     }
+    let files: Vec<&PlannedChange> = plan.changes().filter(is_file).collect();
+    let activity = Activity::begin(&format!("writing {}", plural(files.len(), "file")));
     disk::write(plan, lock, &mut |diagnostic| console.report(diagnostic))
         .map_err(Failure::input)?;
-    let is_file = |change: &&PlannedChange| change.destination != Destination::Stdout;
-    for change in plan.changes().filter(is_file) {
-        let (_, done) = verbs(change);
-        console.detail(&format!("{done} {}", change.display_path));
+    drop(activity);
+    report_files(&files, console);
+    if plan.get(&Destination::Stdout).is_none() {
+        console.summary().add_files(files.iter().map(|change| change.action()), false);
     }
     let piped = plan.get(&Destination::Stdout);
     console.data(piped.and_then(|change| change.new.as_deref()).unwrap_or_default())?;
     Ok(Exit::Success)
+}
+
+/// Names the files that were created or removed; those that changed, and all of very many, with `--verbose`.
+fn report_files(files: &[&PlannedChange], console: &mut Console) {
+    let is_named = |change: &PlannedChange| {
+        console.is_verbose() || matches!(change.action(), Action::Create | Action::Delete)
+    };
+    let named: Vec<String> = files
+        .iter()
+        .filter(|change| is_named(change))
+        .map(|change| format!("{} {}", verbs(change).1, change.display_path))
+        .collect();
+    let shown = if console.is_verbose() { named.len() } else { NAMED_FILES };
+    named.iter().take(shown).for_each(|line| console.status(line));
+    if let more @ 1.. = named.len().saturating_sub(shown) {
+        let files = plural(more, "more file");
+        console.status(&format!("created or removed {files}; -v names all of them"));
+    }
 }
 
 /// The verb for a change, and its past participle.
@@ -110,15 +137,18 @@ fn would_change(change: &PlannedChange) -> Diagnostic {
 
 fn preview_plan(plan: &Plan, preview: &Preview, console: &mut Console) -> CommandResult {
     for change in plan.changes() {
-        if preview.diff {
+        let (verb, _) = verbs(change);
+        if preview.check && console.records(Severity::Error) {
+            console.record(&would_change(change));
+        }
+        if console.json_changes().is_some() {
+            let record = change_record(change, preview, console)?;
+            console.json_changes().into_iter().for_each(|it| it.push(record.clone()));
+        } else if preview.diff {
             console.diff(change)?;
         } else if preview.check {
             console.line(&change.display_path)?;
-            if console.records(Severity::Error) {
-                console.record(&would_change(change));
-            }
         } else {
-            let (verb, _) = verbs(change);
             console.line(&format!("would {verb} {}", change.display_path))?;
         }
     }
@@ -127,4 +157,20 @@ fn preview_plan(plan: &Plan, preview: &Preview, console: &mut Console) -> Comman
     }
     let differs = preview.check && !plan.is_empty();
     Ok(if differs { Exit::Findings } else { Exit::Success })
+}
+
+/// A change for `-o json`: the file, what happens to it, and with `--diff` its unified diff.
+fn change_record(
+    change: &PlannedChange,
+    preview: &Preview,
+    console: &Console,
+) -> Result<Record<'static>, Failure> {
+    let mut record = vec![
+        ("file", Value::string(change.display_path.to_string())),
+        ("action", Value::from(verbs(change).0)),
+    ];
+    if preview.diff {
+        record.push(("diff", Value::string(console.diff_text(change)?)));
+    }
+    Ok(record)
 }

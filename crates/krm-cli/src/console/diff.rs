@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 use krm_core::PlannedChange;
 use krm_core::diagnostics::mask_secrets;
-use krm_core::print::log_line;
+use krm_core::print::{log_line, visible_line};
 use krm_yaml::File;
 use similar::{ChangeTag, TextDiff};
 
@@ -31,6 +31,14 @@ pub(super) fn write(
     };
     let old_name = side("a", change.old.as_deref());
     let new_name = side("b", change.new.as_deref());
+    if change.binary.is_some() {
+        return writeln!(
+            out,
+            "Binary files {} and {} differ",
+            log_line(&old_name),
+            log_line(&new_name)
+        );
+    }
     compare((&old_name, old), (&new_name, new), show_secrets, colored, out)
 }
 
@@ -49,7 +57,7 @@ pub(super) fn compare(
     let diff = TextDiff::from_lines(&*old, &*new);
     let mut unified = diff.unified_diff();
     let paint = |style: Style| if colored { style } else { Style::new() };
-    writeln!(out, "--- {}\n+++ {}", log_line(old_name), log_line(new_name))?;
+    writeln!(out, "--- {}\n+++ {}", file_name(old_name), file_name(new_name))?;
     for hunk in unified.context_radius(3).iter_hunks() {
         let style = paint(HUNK);
         writeln!(out, "{style}{}{style:#}", hunk.header())?;
@@ -76,6 +84,29 @@ pub(super) fn compare(
     Ok(())
 }
 
+/// The name of a file as git writes it in a patch: in quotes if it has characters that would end or change the line, and followed by a
+/// tab if it has spaces, because programs take what follows a space as a date.
+fn file_name(name: &str) -> String {
+    let is_visible = |c: char| matches!(visible_line(c.encode_utf8(&mut [0; 4])), Cow::Borrowed(_));
+    let is_plain = |c: char| !matches!(c, '"' | '\\') && is_visible(c);
+    if name.chars().all(is_plain) && !name.contains("##") {
+        return if name.contains(' ') { format!("{name}\t") } else { name.to_owned() };
+    }
+    let mut quoted = String::from("\"");
+    for c in name.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if is_plain(c) && c != '#' => quoted.push(c),
+            c => {
+                let mut bytes = [0; 4];
+                let bytes = c.encode_utf8(&mut bytes).bytes();
+                quoted.extend(bytes.map(|byte| format!("\\{byte:03o}")));
+            }
+        }
+    }
+    quoted + "\""
+}
+
 /// Masks the values of Secrets, unless `--show-secrets` is given. A file that cannot be parsed is shown as it is.
 pub(crate) fn masked_texts<'a>(
     old: &'a str,
@@ -92,5 +123,19 @@ pub(crate) fn masked_texts<'a>(
             (old.into(), new.into())
         }
         _ => (old.into(), new.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_names_are_those_of_git() {
+        assert_eq!(file_name("a/web.yaml"), "a/web.yaml");
+        assert_eq!(file_name("a/日本 x.yaml"), "a/日本 x.yaml\t");
+        assert_eq!(file_name("a/x\n+++ b"), "\"a/x\\012+++ b\"");
+        assert_eq!(file_name("a/\"q\"\\.yaml"), "\"a/\\\"q\\\"\\\\.yaml\"");
+        assert_eq!(file_name("a/##[x"), "\"a/\\043\\043[x\"");
     }
 }

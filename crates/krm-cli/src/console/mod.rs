@@ -8,10 +8,12 @@ mod diff;
 mod format;
 mod progress;
 mod snippet;
+mod summary;
 mod table;
 
 pub(crate) use diff::masked_texts;
-pub(crate) use progress::{Activity, Progress};
+pub(crate) use progress::{Activity, Progress, end_progress};
+pub(crate) use summary::{Summary, number, plural};
 pub(crate) use table::Table;
 
 use std::borrow::Cow;
@@ -19,7 +21,8 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use krm_core::print::{log_line, visible_lines, without_commands};
+use anstyle::{AnsiColor, Style};
+use krm_core::print::{self, Record, log_line, visible_lines, without_commands};
 use krm_core::{Diagnostic, PlannedChange, Severity};
 
 use crate::cli::{Color, ErrorFormat, Global};
@@ -40,6 +43,37 @@ pub(crate) struct Console {
     /// Whether a diagnostic was printed, so that a blank line separates the next one.
     has_reported: bool,
     recorder: Recorder,
+    /// A directory, and the one that messages show instead.
+    alias: Option<(String, String)>,
+    summary: Summary,
+    /// Changes of files, where they are printed as JSON.
+    changes: Option<Vec<Record<'static>>>,
+}
+
+/// How a function ended, for the beginning of its status line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Pass,
+    Fail,
+    Skip,
+}
+
+impl Verdict {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::Fail => "FAIL",
+            Self::Skip => "SKIP",
+        }
+    }
+
+    fn style(self) -> Style {
+        match self {
+            Self::Pass => AnsiColor::Green.on_default().bold(),
+            Self::Fail => AnsiColor::Red.on_default().bold(),
+            Self::Skip => AnsiColor::Yellow.on_default().bold(),
+        }
+    }
 }
 
 impl Console {
@@ -49,7 +83,7 @@ impl Console {
             Color::Never => false,
             Color::Auto => auto != ColorChoice::Never,
         };
-        progress::init(global.quiet);
+        progress::init(!global.quiet && global.error_format == ErrorFormat::Text);
         Self {
             out: BufWriter::new(io::stdout()),
             is_terminal: io::stdout().is_terminal(),
@@ -61,11 +95,64 @@ impl Console {
             show_secrets: global.show_secrets,
             has_reported: false,
             recorder: Recorder::new(&global.report, global.show_secrets),
+            alias: None,
+            summary: Summary::new(),
+            changes: None,
         }
+    }
+
+    /// Shows files of a temporary copy under the name of the directory that was copied.
+    pub(crate) fn show_as(&mut self, directory: &str, shown: &str) {
+        self.alias = Some((directory.to_owned(), shown.to_owned()));
+    }
+
+    /// What the closing line counts.
+    pub(crate) fn summary(&mut self) -> &mut Summary {
+        &mut self.summary
+    }
+
+    /// Prints the closing line, which says what a command did.
+    pub(crate) fn close(&mut self, has_failed: bool) {
+        if let Some(line) = self.summary.line(has_failed) {
+            self.status(&line);
+        }
+    }
+
+    /// Prints changes of files as one JSON array from now on.
+    pub(crate) fn print_changes_as_json(&mut self) {
+        self.changes.get_or_insert_default();
+    }
+
+    /// The changes to print as JSON; none if they are printed as text.
+    pub(crate) fn json_changes(&mut self) -> Option<&mut Vec<Record<'static>>> {
+        self.changes.as_mut()
+    }
+
+    /// Forgets the changes that were collected for JSON, and prints none.
+    pub(crate) fn discard_json_changes(&mut self) {
+        self.changes = None;
+    }
+
+    /// Prints the changes that were collected for JSON.
+    pub(crate) fn write_json_changes(&mut self) -> Result<(), Failure> {
+        let Some(changes) = self.changes.take() else { return Ok(()) };
+        let text = print::records_to_json(&changes).map_err(Failure::input)?;
+        self.data(&text)
+    }
+
+    /// Whether infos are for people, who are shown many of one kind as one line.
+    pub(crate) fn collapses_infos(&self) -> bool {
+        self.is_for_people() && !self.verbose
+    }
+
+    /// Whether diagnostics are text for people.
+    pub(crate) fn is_for_people(&self) -> bool {
+        self.format == ErrorFormat::Text
     }
 
     /// Prints data to standard output: as it is for programs, with control characters escaped on a terminal.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Failure> {
+        self.before_output();
         match self.is_terminal {
             true => Ok(self.out.write_all(visible_lines(text).as_bytes())?),
             false => Ok(self.out.write_all(text.as_bytes())?),
@@ -74,7 +161,15 @@ impl Console {
 
     /// Prints one line for people to standard output.
     pub(crate) fn line(&mut self, text: &str) -> Result<(), Failure> {
+        self.before_output();
         Ok(writeln!(self.out, "{}", log_line(text))?)
+    }
+
+    /// Ends the progress line where output goes to the same terminal. The output is buffered, so it may appear at any later time.
+    fn before_output(&self) {
+        if self.is_terminal {
+            progress::end_progress();
+        }
     }
 
     /// Prints lines for people to standard output. Names in them are escaped already, so that each is in one line.
@@ -87,6 +182,11 @@ impl Console {
         self.verbose
     }
 
+    /// Whether `--quiet` is given.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether `--show-secrets` is given.
     pub(crate) fn shows_secrets(&self) -> bool {
         self.show_secrets
@@ -94,11 +194,20 @@ impl Console {
 
     /// Prints a change as a unified diff.
     pub(crate) fn diff(&mut self, change: &PlannedChange) -> Result<(), Failure> {
+        self.before_output();
         Ok(diff::write(change, self.show_secrets, self.colored_out, &mut self.out)?)
+    }
+
+    /// The unified diff of a change, without colors.
+    pub(crate) fn diff_text(&self, change: &PlannedChange) -> Result<String, Failure> {
+        let mut text = Vec::new();
+        diff::write(change, self.show_secrets, false, &mut text)?;
+        Ok(String::from_utf8_lossy(&text).into_owned())
     }
 
     /// Prints a unified diff of two files, each a name and its text; nothing if they are equal.
     pub(crate) fn compare(&mut self, old: (&str, &str), new: (&str, &str)) -> Result<(), Failure> {
+        self.before_output();
         Ok(diff::compare(old, new, self.show_secrets, self.colored_out, &mut self.out)?)
     }
 
@@ -174,6 +283,13 @@ impl Console {
     /// The diagnostic with a path relative to the current directory and, with `--show-secrets`, unmasked.
     fn for_display<'a>(&self, diagnostic: &'a Diagnostic) -> Cow<'a, Diagnostic> {
         let mut shown = Cow::Borrowed(diagnostic);
+        if let (Some((directory, name)), Some(file)) = (&self.alias, &diagnostic.file)
+            && let Some(path) = file.strip_prefix(&**directory)
+        {
+            let path = crate::loader::join_display_path(name, path.trim_start_matches('/'));
+            shown.to_mut().file = Some(path.into());
+            return shown;
+        }
         if let Some(name) = diagnostic.file.as_deref().and_then(relative_to_current_dir) {
             shown.to_mut().file = Some(name.into());
         }
@@ -187,10 +303,24 @@ impl Console {
         diagnostics.iter().for_each(|diagnostic| self.report(diagnostic));
     }
 
-    /// Prints what was done to standard error, unless `--quiet` is given.
+    /// Prints what was done to standard error, unless `--quiet` is given. Workflow commands are annotations of files, so there is none
+    /// for a status.
     pub(crate) fn status(&mut self, text: &str) {
-        if !self.quiet {
-            write_err(&format!("{}\n", log_line(text)));
+        match self.format {
+            _ if self.quiet => {}
+            ErrorFormat::Text => write_err(&format!("{}\n", log_line(text))),
+            ErrorFormat::Json => self.print_status(text),
+            ErrorFormat::Github => {}
+        }
+    }
+
+    /// Prints the status of a function, with a colored verdict.
+    pub(crate) fn verdict(&mut self, verdict: Verdict, text: &str) {
+        let (name, style) = (verdict.name(), verdict.style());
+        if self.format == ErrorFormat::Text && self.colored_err && !self.quiet {
+            write_err(&format!("[{style}{name}{style:#}] {}\n", log_line(text)));
+        } else {
+            self.status(&format!("[{name}] {text}"));
         }
     }
 
@@ -199,11 +329,26 @@ impl Console {
         match self.format {
             _ if !self.verbose => {}
             ErrorFormat::Text => write_err(&format!("{}\n", log_line(text))),
-            _ => self.print(&Diagnostic::new(
-                Severity::Info,
-                CommandKind::Status { message: text.to_owned() },
-            )),
+            _ => self.print_status(text),
         }
+    }
+
+    /// Prints the lines that a program wrote to its standard error.
+    pub(crate) fn program_stderr(&mut self, text: &str) {
+        for line in text.lines() {
+            match self.format {
+                ErrorFormat::Text => {
+                    write_err(&format!("{}\n", log_line(&format!("  [stderr] {line}"))));
+                }
+                _ => self.print_status(line),
+            }
+        }
+    }
+
+    /// Prints a status in a format for programs.
+    fn print_status(&mut self, text: &str) {
+        let kind = CommandKind::Status { message: text.to_owned() };
+        self.print(&Diagnostic::new(Severity::Info, kind));
     }
 }
 
@@ -244,12 +389,6 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     if error.use_stderr() { Exit::Usage } else { Exit::Success }
 }
 
-/// Prints the lines that a program wrote to its standard error.
-pub(crate) fn program_stderr(text: &str) {
-    text.lines()
-        .for_each(|line| write_err(&format!("{}\n", log_line(&format!("  [stderr] {line}")))));
-}
-
 /// Prints the help to standard error, for a command line without a command.
 pub(crate) fn help(command: &mut clap::Command) -> Exit {
     let format = requested_format();
@@ -278,5 +417,7 @@ pub(crate) fn bug(panic: &str) {
 
 /// Writes to standard error. A failure is ignored, as there is nowhere left to report it.
 fn write_err(text: &str) {
-    let _ = io::stderr().lock().write_all(without_commands(text).as_bytes());
+    progress::without_line(|| {
+        let _ = io::stderr().lock().write_all(without_commands(text).as_bytes());
+    });
 }

@@ -1,89 +1,123 @@
-//! The progress line of a long run: drawn on a terminal only, after a delay, and erased at the end.
+//! The progress line: what a command that takes longer than half a second is doing, drawn on a terminal and erased before anything
+//! else is printed.
+//!
+//! One thread draws it, from a stack of what is being done. A function that runs for minutes makes no steps on which a line could be
+//! drawn, so a line without a thread would be late.
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use krm_core::print::visible_line;
 
 /// Work that is done sooner needs no progress line.
 const DELAY: Duration = Duration::from_millis(500);
-/// The shortest time between two updates of the line.
+/// The time between two updates of the line.
 const PAUSE: Duration = Duration::from_millis(100);
 /// The delay in milliseconds, set by tests that cannot wait.
 const DELAY_VARIABLE: &str = "KRM_TEST_PROGRESS_DELAY_MS";
+/// The longest line: one that is wrapped by the terminal cannot be erased.
+const WIDTH: usize = 79;
+const ERASE: &str = "\r\u{1b}[K";
 
 /// Whether progress is drawn. Static, as the process has one terminal.
 static ENABLED: AtomicBool = AtomicBool::new(false);
+static STATE: Mutex<State> = Mutex::new(State { stack: Vec::new(), next: 0, drawn: None });
 
-/// Decides once per process whether progress is drawn.
-pub(super) fn init(quiet: bool) {
+/// What is being done, and what the terminal shows of it.
+struct State {
+    stack: Vec<(u64, Label)>,
+    /// The number of the next entry of the stack.
+    next: u64,
+    drawn: Option<String>,
+}
+
+/// What an entry of the stack shows.
+enum Label {
+    Text(String),
+    Count(Arc<AtomicUsize>, usize),
+}
+
+impl Label {
+    fn text(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(done, total) => {
+                format!("{} of {total} files", done.load(Ordering::Relaxed).min(*total))
+            }
+        }
+    }
+}
+
+/// Decides once per process whether progress is drawn, and starts the thread that draws it.
+pub(super) fn init(is_shown: bool) {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
-    let enabled = !quiet && !is_dumb && variable("CI").is_none() && io::stderr().is_terminal();
-    ENABLED.store(enabled, Ordering::Relaxed);
-}
-
-/// Counts the files of one run that are done. Dropping it erases the line.
-pub(crate) struct Progress {
-    total: usize,
-    done: AtomicUsize,
-    started: Instant,
-    line: Option<Mutex<Line>>,
-}
-
-impl Progress {
-    /// Starts to count to `total`.
-    pub(crate) fn of(total: usize) -> Self {
-        let line =
-            (total > 1 && ENABLED.load(Ordering::Relaxed)).then(|| Mutex::new(Line::new(delay())));
-        Self { total, done: AtomicUsize::new(0), started: Instant::now(), line }
+    if is_shown && !is_dumb && variable("CI").is_none() && io::stderr().is_terminal() {
+        ENABLED.store(true, Ordering::Relaxed);
+        let started = Instant::now();
+        // Without a thread there is no progress line, which is not worth an error.
+        let _ = thread::Builder::new().name("progress".to_owned()).spawn(move || draw(started));
     }
+}
 
-    /// Counts one more file.
-    pub(crate) fn step(&self) {
-        let Some(line) = &self.line else { return };
-        let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
-        // A thread that finds the line locked skips its update: the other thread draws one that is as recent.
-        if let Ok(mut line) = line.try_lock() {
-            show(line.at(self.started.elapsed(), done, self.total));
+fn draw(started: Instant) {
+    thread::sleep(delay());
+    while ENABLED.load(Ordering::Relaxed) {
+        let mut state = state();
+        if let (true, Some((_, label))) = (ENABLED.load(Ordering::Relaxed), state.stack.last()) {
+            let line = line(&label.text(), started.elapsed());
+            if state.drawn.as_ref() != Some(&line) {
+                write(&format!("{ERASE}{line}"));
+                state.drawn = Some(line);
+            }
         }
+        drop(state);
+        thread::sleep(PAUSE);
     }
 }
 
-impl Drop for Progress {
-    fn drop(&mut self) {
-        if let Some(line) = self.line.as_ref().and_then(|line| line.lock().ok()) {
-            show(line.end());
-        }
+/// The line: what is done, and for how many seconds already.
+fn line(text: &str, elapsed: Duration) -> String {
+    let seconds = elapsed.as_secs();
+    let time = if seconds < 1 { String::new() } else { format!(" ({seconds} s)") };
+    let text = visible_line(text);
+    let room = WIDTH - " …".chars().count() - time.chars().count();
+    let text: String = text.chars().take(room).collect();
+    format!("{text} …{time}")
+}
+
+/// Runs `work` with an erased line, so that what it prints is on a line of its own. The line is drawn again later.
+pub(super) fn without_line<R>(work: impl FnOnce() -> R) -> R {
+    if !ENABLED.load(Ordering::Relaxed) {
+        return work();
+    }
+    let mut state = state();
+    erase(&mut state);
+    work()
+}
+
+/// Erases the line and draws no other: the command prints its output, or ends.
+pub(crate) fn end_progress() {
+    if ENABLED.swap(false, Ordering::Relaxed) {
+        erase(&mut state());
     }
 }
 
-/// What is being done right now. Dropping it erases the line.
-pub(crate) struct Activity {
-    drawn: bool,
-}
-
-impl Activity {
-    /// Draws the line `DESCRIPTION …`.
-    pub(crate) fn begin(description: &str) -> Self {
-        let drawn = ENABLED.load(Ordering::Relaxed);
-        show(drawn.then(|| format!("\r\u{1b}[K{} …", visible_line(description))));
-        Self { drawn }
+fn erase(state: &mut State) {
+    if state.drawn.take().is_some() {
+        write(ERASE);
     }
 }
 
-impl Drop for Activity {
-    fn drop(&mut self) {
-        show(self.drawn.then(|| "\r\u{1b}[K".to_owned()));
-    }
+fn write(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-fn show(text: Option<String>) {
-    if let Some(text) = text {
-        let _ = io::stderr().lock().write_all(text.as_bytes());
-    }
+fn state() -> MutexGuard<'static, State> {
+    STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn delay() -> Duration {
@@ -91,29 +125,55 @@ fn delay() -> Duration {
     delay.map_or(DELAY, Duration::from_millis)
 }
 
-/// Decides when the line is drawn. It has no clock and no terminal of its own, so that it can be tested.
-struct Line {
-    delay: Duration,
-    drawn: Option<Duration>,
+/// Something that is being done, until it is dropped.
+pub(crate) struct Activity {
+    number: Option<u64>,
 }
 
-impl Line {
-    fn new(delay: Duration) -> Self {
-        Self { delay, drawn: None }
+impl Activity {
+    /// Shows `DESCRIPTION …`.
+    pub(crate) fn begin(description: &str) -> Self {
+        Self::push(|| Label::Text(description.to_owned()))
     }
 
-    /// What to draw at the time `now` after the start.
-    fn at(&mut self, now: Duration, done: usize, total: usize) -> Option<String> {
-        let due = self.drawn.map_or(self.delay, |drawn| drawn + PAUSE);
-        (now >= due && done < total).then(|| {
-            self.drawn = Some(now);
-            format!("\r\u{1b}[Kread {done} of {total} files")
-        })
+    fn push(label: impl FnOnce() -> Label) -> Self {
+        if !ENABLED.load(Ordering::Relaxed) {
+            return Self { number: None };
+        }
+        let mut state = state();
+        let number = state.next;
+        state.next += 1;
+        state.stack.push((number, label()));
+        Self { number: Some(number) }
+    }
+}
+
+impl Drop for Activity {
+    fn drop(&mut self) {
+        if let Some(number) = self.number {
+            state().stack.retain(|(other, _)| *other != number);
+        }
+    }
+}
+
+/// Counts the files of one run that are done.
+pub(crate) struct Progress {
+    done: Arc<AtomicUsize>,
+    _activity: Option<Activity>,
+}
+
+impl Progress {
+    /// Starts to count to `total`.
+    pub(crate) fn of(total: usize) -> Self {
+        let done = Arc::new(AtomicUsize::new(0));
+        let label = || Label::Count(Arc::clone(&done), total);
+        let activity = (total > 1).then(|| Activity::push(label));
+        Self { done, _activity: activity }
     }
 
-    /// What erases the line, if it was drawn.
-    fn end(&self) -> Option<String> {
-        self.drawn.map(|_| "\r\u{1b}[K".to_owned())
+    /// Counts one more file.
+    pub(crate) fn step(&self) {
+        self.done.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -122,15 +182,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn line_is_drawn_after_a_delay_rarely_and_erased_at_the_end() {
+    fn line_fits_a_terminal_and_shows_seconds() {
         let ms = Duration::from_millis;
-        let mut line = Line::new(DELAY);
-        assert_eq!(line.at(ms(499), 3, 10), None);
-        assert_eq!(line.end(), None);
-        assert_eq!(line.at(ms(500), 4, 10).as_deref(), Some("\r\u{1b}[Kread 4 of 10 files"));
-        assert_eq!(line.at(ms(599), 5, 10), None);
-        assert_eq!(line.at(ms(600), 6, 10).as_deref(), Some("\r\u{1b}[Kread 6 of 10 files"));
-        assert_eq!(line.at(ms(900), 10, 10), None);
-        assert_eq!(line.end().as_deref(), Some("\r\u{1b}[K"));
+        assert_eq!(line("3 of 10 files", ms(900)), "3 of 10 files …");
+        assert_eq!(line("running a\nb", ms(2_100)), "running a\\nb … (2 s)");
+        let long = line(&"x".repeat(200), ms(61_000));
+        assert!(long.ends_with("x … (61 s)") && long.chars().count() == WIDTH, "{long}");
+    }
+
+    #[test]
+    fn count_never_exceeds_the_total() {
+        let done = Arc::new(AtomicUsize::new(12));
+        assert_eq!(Label::Count(done, 10).text(), "10 of 10 files");
     }
 }

@@ -230,8 +230,9 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
         |path: PathBuf| path.strip_prefix(&unit.directory).map_or(path.clone(), Path::to_owned);
     let stage = |target: &&WriteTarget<'_>| {
         not_interrupted()?;
-        let Some(text) = &target.change.new else { return Ok(()) };
-        content(&unit.opened, &relative(target.staged_path()), text, target.attributes())
+        let Some(bytes) = target.change.new_bytes() else { return Ok(()) };
+        let (staged, executable) = (relative(target.staged_path()), target.change.executable);
+        content(&unit.opened, &staged, bytes, target.attributes(), executable)
             .map_err(|error| cannot_write(&error).in_file(&*target.change.display_path))
     };
     parallel::map(&first, None, stage).into_iter().collect::<Result<(), _>>()?;
@@ -251,21 +252,43 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
 pub(super) fn content(
     directory: &Directory,
     path: &Path,
-    text: &str,
+    bytes: &[u8],
     like: Option<&Attributes>,
+    executable: Option<bool>,
 ) -> io::Result<()> {
     // The staged file is never more accessible than the original, not even for a moment.
-    let mode = like.map_or_else(|| mode_of_new(text), Attributes::private_mode);
+    let new = || mode_of_new(bytes, executable);
+    let mode = like.map_or_else(new, Attributes::private_mode);
     let mut file = directory.create(path, mode)?;
-    file.write_all(text.as_bytes())?;
-    like.map_or(Ok(()), |like| like.copy_to(&file))
+    file.write_all(bytes)?;
+    let Some(like) = like else { return Ok(()) };
+    like.copy_to(&file)?;
+    executable.map_or(Ok(()), |executable| set_executable(&file, executable))
+}
+
+/// Whoever may read the file may run it, or nobody may.
+#[cfg(unix)]
+fn set_executable(file: &std::fs::File, executable: bool) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    let mut permissions = file.metadata()?.permissions();
+    let mode = permissions.mode();
+    let readers = (mode & 0o444) >> 2;
+    permissions.set_mode(if executable { mode | readers } else { mode & !0o111 });
+    file.set_permissions(permissions)
+}
+
+#[cfg(not(unix))]
+fn set_executable(_: &std::fs::File, _: bool) -> io::Result<()> {
+    Ok(())
 }
 
 /// The mode of a new file, before the umask. Scripts are executable. Only its owner may read the values of Secrets.
-fn mode_of_new(text: &str) -> u32 {
-    if text.starts_with("#!/") {
+fn mode_of_new(bytes: &[u8], executable: Option<bool>) -> u32 {
+    if executable.unwrap_or_else(|| bytes.starts_with(b"#!/")) {
         return 0o777;
     }
+    // Binary files have no word that counts.
+    let text = std::str::from_utf8(bytes).unwrap_or_default();
     let is_part = |c: char| c.is_alphanumeric();
     let mut found = text.match_indices("Secret");
     // A whole word: neither `imagePullSecrets` nor `ExternalSecret` holds values.

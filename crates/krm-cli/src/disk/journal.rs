@@ -431,6 +431,48 @@ mod tests {
         }
     }
 
+    /// A journal is a file that anybody can write. The parser is part of a program, which no fuzz target can link.
+    #[test]
+    fn damaged_journal_is_invalid_or_stays_inside() {
+        let whole = committed();
+        let pieces =
+            ["%", "%2e", "..", "/", ".git", " ", "\n", "\0", "é", "drop ", ".krm-", "-", "+"];
+        let mut state = 1_u64;
+        let mut below = |bound: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 33) as usize % bound
+        };
+        let mut valid = 0;
+        for _ in 0..50_000 {
+            let mut bytes = whole.clone().into_bytes();
+            for _ in 0..1 + below(3) {
+                let start = below(bytes.len());
+                let end = (start + below(4)).min(bytes.len());
+                let piece = pieces[below(pieces.len())];
+                bytes.splice(start..end, piece.bytes());
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            let Ok(journal) = Journal::parse(&text) else { continue };
+            valid += 1;
+            for step in &journal.steps {
+                let staged = step.staged();
+                let paths = [Some(step.place()), staged.as_deref()].into_iter().flatten();
+                for part in paths.flat_map(Path::components) {
+                    let is_inside = matches!(part, Component::Normal(name) if !name.eq_ignore_ascii_case(".git"));
+                    assert!(is_inside, "{step:?} of {text:?}");
+                }
+            }
+            let Some(identity) = &journal.directory else { continue };
+            let again = Journal::parse(&self::text(identity, &journal.steps)).unwrap();
+            assert_eq!(
+                (again.directory, again.steps),
+                (journal.directory, journal.steps),
+                "{text:?}"
+            );
+        }
+        assert!(valid > 1_000, "only {valid} damaged journals are valid");
+    }
+
     #[test]
     fn digests_differ_by_length_and_by_bytes() {
         let texts: [&[u8]; 6] = [b"", b"\0", b"\0\0", b"abcdefgh", b"abcdefgi", b"abcdefgh\0"];

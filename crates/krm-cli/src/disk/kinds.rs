@@ -33,7 +33,7 @@ diagnostic_kinds! {
         NoManifests = "no-manifests": "no YAML or JSON files found", hint "krm reads *.yaml, *.yml, *.json, Kptfile and Krmfile";
         /// A directory whose manifests are all in subpackages, with a command that leaves them out.
         OnlySubpackages { count: usize } = "only-subpackages": "no YAML or JSON files outside of {}" (packages(*count)),
-            hint "use -R to include subpackages";
+            hint "omit --no-recurse to include subpackages";
         /// A file name that is not UTF-8.
         NameNotUtf8 = "name-not-utf8": "cannot read: the file name is not UTF-8", hint "rename the file";
         /// A symlink whose target does not exist.

@@ -87,6 +87,10 @@ impl Lock {
     pub(crate) fn original(&self, name: &str, text: String) -> Result<OriginalFile, Diagnostic> {
         Ok(match name {
             STDIN => OriginalFile::stdin(super::display_name(STDIN), Some(text)),
+            // The pipe of `<(command)` has no path that could be written.
+            pipe if super::is_stream(pipe) && std::fs::canonicalize(pipe).is_err() => {
+                return Err(Diagnostic::error(FileKind::NotARegularFile).in_file(pipe));
+            }
             name => OriginalFile::new(self.package_path(name)?, name, Some(text)),
         })
     }
@@ -274,7 +278,7 @@ fn has_no_locks(error: &io::Error) -> bool {
 }
 
 /// Whether a run is writing to a directory, or was interrupted there.
-pub(super) fn has_journal(directory: &Path) -> bool {
+pub(crate) fn has_journal(directory: &Path) -> bool {
     directory.join(journal::NAME).symlink_metadata().is_ok()
 }
 

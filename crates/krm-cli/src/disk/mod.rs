@@ -33,9 +33,11 @@ use krm_yaml::{File, ReadOptions};
 pub(crate) use apply::write;
 pub(crate) use half_written::HalfWritten;
 pub(crate) use kinds::FileKind;
-pub(crate) use lock::Lock;
+pub(crate) use lock::{Lock, has_journal};
 pub(crate) use output_file::write_output;
-pub(crate) use read::{EntryKind, FILE_LIMIT, PackageRoot, read_existing, unreadable};
+pub(crate) use read::{
+    EntryKind, FILE_LIMIT, PackageRoot, is_stdin_a_stream, is_stream, read_existing, unreadable,
+};
 
 /// The argument that means standard input or output.
 pub(crate) const STDIN: &str = "-";
@@ -56,7 +58,7 @@ pub(crate) fn display_name(name: &str) -> &str {
 }
 
 /// A path relative to the current directory, as messages show it.
-fn from_here(path: &Path) -> String {
+pub(crate) fn from_here(path: &Path) -> String {
     let here = std::env::current_dir().and_then(fs::canonicalize).unwrap_or_default();
     match path.strip_prefix(here) {
         Ok(inside) if inside.as_os_str().is_empty() => ".".to_owned(),
@@ -72,6 +74,16 @@ pub(crate) fn parse(name: &str, options: ReadOptions) -> Result<File, Diagnostic
     krm_yaml::decode(bytes)
         .and_then(|text| File::parse_with(text, options))
         .map_err(|error| Diagnostic::from(&error).in_file(display_name(name)))
+}
+
+/// Reads the text of a file that need not be YAML, or of standard input.
+pub(crate) fn read_text(name: &str) -> Result<String, Diagnostic> {
+    let bytes =
+        read::read_named(name).map_err(|diagnostic| diagnostic.in_file(display_name(name)))?;
+    String::from_utf8(bytes).map_err(|_| {
+        let reason = "the file is not valid UTF-8".to_owned();
+        Diagnostic::error(FileKind::CannotRead { reason }).in_file(display_name(name))
+    })
 }
 
 pub(crate) fn cannot_read(error: &io::Error) -> Diagnostic {
@@ -103,7 +115,7 @@ fn cannot_write(error: &io::Error) -> Diagnostic {
 }
 
 /// A number that nobody can predict, for names and marks that must differ from all others.
-fn random_number() -> u64 {
+pub(crate) fn random_number() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     // The keys of the hasher are random.
     RandomState::new().hash_one(std::process::id())

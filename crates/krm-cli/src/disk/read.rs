@@ -130,7 +130,7 @@ pub(super) fn read_named(name: &str) -> Result<Vec<u8>, Diagnostic> {
     let read = match name {
         STDIN => read_limited(io::stdin().lock(), FILE_LIMIT, &mut bytes),
         _ if is_null_device(path) => Ok(()),
-        _ if is_own_descriptor(name) => fs::File::open(path)
+        _ if is_stream(name) => fs::File::open(path)
             .map_err(RegularFileError::Io)
             .and_then(|file| read_limited(file, FILE_LIMIT, &mut bytes)),
         _ => read_regular_file(path, FILE_LIMIT).map(|read| bytes = read),
@@ -178,13 +178,40 @@ pub(crate) fn unreadable(error: RegularFileError) -> Diagnostic {
     }
 }
 
-/// Whether a path names a descriptor that the process was started with, such as the pipe of `<(command)` in a shell. It is open
-/// already, so that it is read like standard input, whatever it is.
-fn is_own_descriptor(name: &str) -> bool {
+/// Whether the user names a pipe: a FIFO, or a descriptor that the process was started with, such as that of `<(command)` in a shell. It
+/// is read like standard input. Pipes that are found in packages are never opened.
+pub(crate) fn is_stream(name: &str) -> bool {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
     let directories = ["/dev/fd/", "/proc/self/fd/"];
-    name == "/dev/stdin"
-        || directories.iter().any(|it| name.strip_prefix(it).is_some_and(is_number))
+    let is_own_descriptor = name == "/dev/stdin"
+        || directories.iter().any(|it| name.strip_prefix(it).is_some_and(is_number));
+    is_own_descriptor || is_fifo(name)
+}
+
+#[cfg(unix)]
+fn is_fifo(name: &str) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    fs::metadata(name).is_ok_and(|it| it.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_fifo(_: &str) -> bool {
+    false
+}
+
+/// Whether standard input is a pipe or a regular file, so that somebody means it to be read. The null device and a closed one are not.
+#[cfg(unix)]
+pub(crate) fn is_stdin_a_stream() -> bool {
+    let stat = rustix::fs::fstat(io::stdin());
+    stat.is_ok_and(|it| {
+        let kind = rustix::fs::FileType::from_raw_mode(it.st_mode);
+        kind.is_fifo() || kind.is_file()
+    })
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_stdin_a_stream() -> bool {
+    false
 }
 
 /// Whether a path is the null device, which stands for an empty file: git passes it to merge tools. It is not opened.

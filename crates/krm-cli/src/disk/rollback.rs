@@ -101,8 +101,8 @@ fn stage(unit: &Unit<'_>) -> io::Result<()> {
     let mut all = Vec::new();
     for (target, step) in executed(unit, true) {
         let Some(staged) = inverse(target, step).staged() else { continue };
-        let old = target.change.old.as_deref().unwrap_or_default();
-        content(&unit.opened, &staged, old, target.attributes())?;
+        let old = target.change.old_bytes().unwrap_or_default();
+        content(&unit.opened, &staged, old, target.attributes(), None)?;
         all.push(staged);
     }
     Ok(flush::files(&unit.opened, &all)?)

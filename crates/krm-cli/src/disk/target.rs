@@ -42,8 +42,8 @@ impl WriteTarget<'_> {
     pub(super) fn step(&self, directory: &Path) -> JournalStep {
         let target = self.path.strip_prefix(directory).unwrap_or(&self.path).to_owned();
         let staged = self.staged.clone();
-        let of = |text: Option<&str>| digest(text.unwrap_or_default().as_bytes());
-        let (old, new) = (of(self.change.old.as_deref()), of(self.change.new.as_deref()));
+        let of = |bytes: Option<&[u8]>| digest(bytes.unwrap_or_default());
+        let (old, new) = (of(self.change.old_bytes()), of(self.change.new_bytes()));
         match (self.change.action(), &self.original) {
             (Action::Delete, _) => JournalStep::Delete { target, old },
             (_, Some(_)) => JournalStep::Replace { target, staged, old, new },
@@ -68,7 +68,9 @@ impl WriteTarget<'_> {
         directory: &Directory,
         name: &OsStr,
     ) -> Result<(), Diagnostic> {
-        let (Some(original), Some(old)) = (&self.original, &self.change.old) else { return Ok(()) };
+        let (Some(original), Some(old)) = (&self.original, self.change.old_bytes()) else {
+            return Ok(());
+        };
         let is_unchanged = match directory.stat(name) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(error) => return Err(cannot_write(&error)),
@@ -83,22 +85,22 @@ impl WriteTarget<'_> {
     }
 }
 
-fn has_content(directory: &Directory, name: &OsStr, text: &str) -> Result<bool, Diagnostic> {
+fn has_content(directory: &Directory, name: &OsStr, content: &[u8]) -> Result<bool, Diagnostic> {
     let compare = || {
         let (file, metadata) = directory.file(Path::new(name))?;
-        is_same(&file, &metadata, text)
+        is_same(&file, &metadata, content)
     };
     compare().map_err(|error| cannot_write(&error))
 }
 
 /// Whether a file has this content.
-fn is_same(file: &fs::File, metadata: &fs::Metadata, text: &str) -> io::Result<bool> {
-    if metadata.len() != text.len() as u64 {
+fn is_same(file: &fs::File, metadata: &fs::Metadata, content: &[u8]) -> io::Result<bool> {
+    if metadata.len() != content.len() as u64 {
         return Ok(false);
     }
-    let mut bytes = Vec::with_capacity(text.len());
+    let mut bytes = Vec::with_capacity(content.len());
     file.take(metadata.len()).read_to_end(&mut bytes)?;
-    Ok(bytes == text.as_bytes())
+    Ok(bytes == content)
 }
 
 pub(super) type HardLinks<'t, 'a> = Vec<(&'t WriteTarget<'a>, &'t WriteTarget<'a>)>;
@@ -112,7 +114,10 @@ pub(super) fn by_inode<'t, 'a>(
     for target in targets {
         let number = target.original.as_ref().and_then(|original| original.state.file_id());
         match number.and_then(|number| seen.get(&number)) {
-            Some(other) if target.change.new.is_some() && target.change.new == other.change.new => {
+            Some(other)
+                if target.change.new.is_some()
+                    && target.change.new_bytes() == other.change.new_bytes() =>
+            {
                 again.push((target, *other));
             }
             _ => {
@@ -144,7 +149,7 @@ impl<'a> TargetResolver<'a> {
         change: &'c PlannedChange,
         number: usize,
     ) -> Result<WriteTarget<'c>, Diagnostic> {
-        let (path, original) = match &change.old {
+        let (path, original) = match change.old_bytes() {
             Some(old) => {
                 let (path, original) = self.existing(path, old)?;
                 (path, Some(original))
@@ -156,7 +161,7 @@ impl<'a> TargetResolver<'a> {
     }
 
     /// The real path of a file that must exist with this content.
-    fn existing(&self, path: &PackagePath, old: &str) -> Result<(PathBuf, Original), Diagnostic> {
+    fn existing(&self, path: &PackagePath, old: &[u8]) -> Result<(PathBuf, Original), Diagnostic> {
         let outside = || Diagnostic::error(FileKind::OutsidePackage);
         let (root, directory) = self.lock.writable().ok_or_else(outside)?;
         let mut path = root.join(path.as_str());

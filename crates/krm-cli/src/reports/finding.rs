@@ -5,9 +5,10 @@ use std::hash::Hasher;
 
 use krm_core::Diagnostic;
 use krm_core::functions::resource_list::FunctionResult;
-use krm_core::print::json;
-use krm_yaml::Value;
 use siphasher::sip128::{Hasher128, SipHasher13};
+
+use super::fix::Fix;
+use super::package_directories::PackageDirectories;
 
 /// A finding.
 #[derive(Clone, Debug)]
@@ -15,24 +16,25 @@ pub(crate) struct Finding {
     /// The id of the diagnostic, or the function and the tag of its result.
     pub(crate) rule: String,
     pub(crate) diagnostic: Diagnostic,
-    /// What to write in place of the marked text.
-    pub(crate) replacement: Option<String>,
+    /// The edit that resolves it.
+    pub(crate) fix: Option<Fix>,
     /// The same for the same finding in another run, even if lines move.
     pub(crate) fingerprint: String,
 }
 
 /// Which function reported a result, and what it proposes.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct FunctionFinding<'a> {
     /// The name: an image, a command or a file.
     pub(crate) function: &'a str,
     pub(crate) result: &'a FunctionResult,
+    pub(crate) fix: Option<Fix>,
 }
 
 impl Finding {
     pub(crate) fn of(diagnostic: Diagnostic) -> Self {
         let rule = diagnostic.id().to_owned();
-        Self { rule, diagnostic, replacement: None, fingerprint: String::new() }
+        Self { rule, diagnostic, fix: None, fingerprint: String::new() }
     }
 
     pub(crate) fn of_function(diagnostic: Diagnostic, source: FunctionFinding<'_>) -> Self {
@@ -40,8 +42,7 @@ impl Finding {
         let name = name.split(['@', ':', ' ']).next().unwrap_or_default();
         let tag = source.result.tags.first().map(|(_, value)| format!("/{value}"));
         let rule = format!("{name}{}", tag.unwrap_or_default());
-        let replacement = replacement(&diagnostic, source.result);
-        Self { rule, diagnostic, replacement, fingerprint: String::new() }
+        Self { rule, diagnostic, fix: source.fix, fingerprint: String::new() }
     }
 
     /// The file; none for standard input and for findings about no file.
@@ -70,33 +71,16 @@ impl Finding {
         parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// The package and the resource instead of the file and the line, so that a resource can move.
-    fn place(&self) -> String {
+    /// The rule, the package, the resource and the field, so that a resource can move inside its package. Without a resource, the file.
+    fn place(&self, packages: &mut PackageDirectories) -> String {
         let file = self.file().unwrap_or_default();
         let diagnostic = &self.diagnostic;
         let place = match &diagnostic.resource {
-            Some(resource) => {
-                let directory = file.rsplit_once('/').map_or("", |(directory, _)| directory);
-                format!("{directory}\n{resource}")
-            }
+            Some(resource) => format!("{}\n{resource}", packages.of(file)),
             None => file.to_owned(),
         };
         format!("{}\n{place}\n{}", self.rule, diagnostic.field.as_deref().unwrap_or_default())
     }
-}
-
-/// The text of the proposed value, if the marked text is the value of the field.
-fn replacement(diagnostic: &Diagnostic, result: &FunctionResult) -> Option<String> {
-    let field = result.field.as_ref()?;
-    let [Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)] = &field.proposed[..]
-    else {
-        return None;
-    };
-    let location = diagnostic.location.as_deref()?;
-    let marked = location.text.get(location.marked.clone())?;
-    let current = json::display(field.current.as_ref()?);
-    let is_value = marked == current || marked == current.trim_matches('"');
-    is_value.then(|| json::display(&field.proposed[0]))
 }
 
 /// Sorts findings by location and gives each its fingerprint.
@@ -107,8 +91,9 @@ pub(super) fn order(findings: &mut [Finding]) {
         key(a).cmp(&key(b))
     });
     let mut seen: HashMap<String, u32> = HashMap::new();
+    let mut packages = PackageDirectories::default();
     for finding in findings {
-        let place = finding.place();
+        let place = finding.place(&mut packages);
         let ordinal = seen.entry(place.clone()).and_modify(|count| *count += 1).or_insert(0);
         let mut hasher = SipHasher13::new();
         hasher.write(format!("{place}\n{ordinal}").as_bytes());

@@ -2,8 +2,9 @@
 
 use krm_core::Severity;
 use krm_core::print::json;
-use krm_yaml::Value;
+use krm_yaml::{Position, Value};
 
+use super::fix::Fix;
 use super::{Finding, count};
 
 /// The version of the format: it changes when a field changes its meaning or goes.
@@ -20,8 +21,8 @@ pub(super) fn write(findings: &[Finding]) -> String {
         };
         entries.insert(0, (Value::from("rule"), Value::from(finding.rule.as_str())));
         entries.push((Value::from("fingerprint"), Value::from(finding.fingerprint.as_str())));
-        if let Some(replacement) = &finding.replacement {
-            entries.push((Value::from("replacement"), Value::from(replacement.as_str())));
+        if let Some(fix) = &finding.fix {
+            entries.push((Value::from("fix"), replacement(fix)));
         }
         Value::Mapping(entries)
     });
@@ -31,6 +32,24 @@ pub(super) fn write(findings: &[Finding]) -> String {
         ("findings", Value::Sequence(all.collect())),
     ]);
     format!("{}\n", json::display(&report))
+}
+
+/// The text of a fix, and the part of the file that it replaces.
+fn replacement(fix: &Fix) -> Value<'static> {
+    let mut entries = positions(fix.start, fix.end);
+    entries.push(("text", text(&fix.text)));
+    object(entries)
+}
+
+/// The start and the end of a part of a file, which is not in it. Lines and columns count from one.
+pub(super) fn positions(start: Position, end: Position) -> Vec<(&'static str, Value<'static>)> {
+    let number = |number: u32| Value::int(number.into());
+    vec![
+        ("startLine", number(start.line)),
+        ("startColumn", number(start.column)),
+        ("endLine", number(end.line)),
+        ("endColumn", number(end.column)),
+    ]
 }
 
 /// A mapping with these keys.

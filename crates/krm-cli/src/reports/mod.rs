@@ -3,24 +3,31 @@
 //! A finding is every diagnostic and every result of a function that a command reports, also those that `--quiet` does not print, and
 //! every file that `--check` would change.
 
+mod authors;
 mod changes;
 mod checkstyle;
 mod finding;
+mod fix;
 mod github;
 mod gitlab;
 mod html;
 mod json;
 mod junit;
 mod markdown;
+mod package_directories;
 mod sarif;
 mod xml;
 
+pub(crate) use authors::ResourceText;
 pub(crate) use finding::{Finding, FunctionFinding};
 
 use std::path::Path;
 
 use changes::Changes;
-use krm_core::{Diagnostic, PlannedChange, Severity};
+use fix::Fix;
+use krm_core::functions::resource_list::FunctionResult;
+use krm_core::functions::results::ResultLocator;
+use krm_core::{Diagnostic, Package, PlannedChange, Severity};
 
 use crate::disk::{self, FileKind};
 
@@ -75,7 +82,7 @@ impl Format {
             Self::Gitlab => gitlab::write(findings),
             Self::Checkstyle => checkstyle::write(findings),
             Self::Github => github::write(findings),
-            Self::Markdown => markdown::write(findings),
+            Self::Markdown => markdown::write(findings, changes, show_secrets),
             Self::Json => json::write(findings),
             Self::Html => html::write(findings, changes, show_secrets),
         }
@@ -89,7 +96,12 @@ pub(crate) struct Recorder {
     findings: Vec<Finding>,
     changes: Changes,
     show_secrets: bool,
+    /// How many fixes were computed.
+    fixes: usize,
 }
+
+/// A fix takes as long as an edit of its file, so only this many are computed for a run.
+const MAX_FIXES: usize = 1000;
 
 impl Recorder {
     pub(crate) fn new(reports: &[Report], show_secrets: bool) -> Self {
@@ -98,7 +110,11 @@ impl Recorder {
 
     /// Whether a report shows what changed.
     pub(crate) fn records_changes(&self) -> bool {
-        self.reports.iter().any(|report| report.format == Format::Html)
+        self.reports.iter().any(|report| match report.format {
+            Format::Html | Format::Markdown => true,
+            Format::Github => github::step_summary().is_some(),
+            _ => false,
+        })
     }
 
     pub(crate) fn add_change(&mut self, change: &PlannedChange) {
@@ -107,11 +123,31 @@ impl Recorder {
         }
     }
 
-    /// Records that a function changed a resource of a file.
-    pub(crate) fn add_author(&mut self, file: &str, texts: (&str, &str), function: &str) {
-        if self.records_changes() {
-            self.changes.add_author(file, texts, function);
+    /// Records that a function changed or created a resource.
+    pub(crate) fn add_author(
+        &mut self,
+        before: Option<ResourceText<'_>>,
+        after: ResourceText<'_>,
+        function: &str,
+    ) {
+        self.changes.authors.record(before, after, function);
+    }
+
+    /// The edit that resolves a finding, for reports that have it.
+    pub(crate) fn fix(
+        &mut self,
+        package: &Package,
+        locator: &ResultLocator<'_>,
+        directory: &str,
+        result: &FunctionResult,
+    ) -> Option<Fix> {
+        let has_fixes = |it: &Report| matches!(it.format, Format::Sarif | Format::Json);
+        if self.fixes >= MAX_FIXES || !self.reports.iter().any(has_fixes) {
+            return None;
         }
+        let found = fix::of(package, locator, directory, result);
+        self.fixes += usize::from(found.is_some());
+        found
     }
 
     /// Whether there is a report to write.
@@ -139,7 +175,8 @@ impl Recorder {
                 file => write_file(file, &text)?,
             }
             if report.format == Format::Github {
-                github::append_to_step_summary(&self.findings)?;
+                let (findings, changes) = (&self.findings, &self.changes);
+                github::append_to_step_summary(findings, changes, self.show_secrets)?;
             }
         }
         Ok(output)
@@ -154,6 +191,13 @@ fn write_file(file: &str, text: &str) -> Result<(), Diagnostic> {
     written.map_err(|error| {
         Diagnostic::error(FileKind::CannotCreate { reason: disk::io_reason(&error) }).in_file(file)
     })
+}
+
+/// The findings with errors first, then warnings, so that what is cut off matters least.
+fn by_severity(findings: &[Finding]) -> Vec<&Finding> {
+    let mut sorted: Vec<&Finding> = findings.iter().collect();
+    sorted.sort_by_key(|finding| std::cmp::Reverse(finding.diagnostic.severity));
+    sorted
 }
 
 /// How many findings have a severity.

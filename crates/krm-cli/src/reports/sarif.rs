@@ -4,19 +4,24 @@ use std::collections::BTreeMap;
 
 use krm_core::Severity;
 use krm_core::print::json;
-use krm_yaml::Value;
+use krm_yaml::{Position, Value};
 
-use super::Finding;
-use super::json::{object, text};
+use super::json::{object, positions, text};
+use super::{Finding, by_severity};
 use crate::explanations;
 
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
+
+/// GitHub refuses runs with more results.
+const LIMIT: usize = 25_000;
 
 /// The name of the fingerprint and the version of what it is made of.
 const FINGERPRINT: &str = "krm/v1";
 
 pub(super) fn write(findings: &[Finding]) -> String {
-    let mut rules: BTreeMap<&str, i64> = findings.iter().map(|it| (it.rule.as_str(), 0)).collect();
+    // Errors come first: they must not be cut off.
+    let shown = &by_severity(findings)[..findings.len().min(LIMIT)];
+    let mut rules: BTreeMap<&str, i64> = shown.iter().map(|it| (it.rule.as_str(), 0)).collect();
     rules.values_mut().zip(0..).for_each(|(index, at)| *index = at);
     let driver = object([
         ("name", text("krm")),
@@ -24,18 +29,32 @@ pub(super) fn write(findings: &[Finding]) -> String {
         ("informationUri", text(env!("CARGO_PKG_REPOSITORY"))),
         ("rules", Value::Sequence(rules.keys().map(|rule| describe(rule)).collect())),
     ]);
-    let results = findings.iter().map(|finding| result(finding, rules[finding.rule.as_str()]));
-    let run = object([
+    let results = shown.iter().map(|finding| result(finding, rules[finding.rule.as_str()]));
+    let mut run = vec![
         ("tool", object([("driver", driver)])),
         ("columnKind", text("unicodeCodePoints")),
         ("results", Value::Sequence(results.collect())),
-    ]);
+    ];
+    if shown.len() < findings.len() {
+        run.push(("invocations", Value::Sequence(vec![cut_off(findings.len() - shown.len())])));
+    }
+    let run = object(run);
     let log = object([
         ("$schema", text(SCHEMA)),
         ("version", text("2.1.0")),
         ("runs", Value::Sequence(vec![run])),
     ]);
     format!("{}\n", json::display(&log))
+}
+
+/// Says how many results are missing.
+fn cut_off(count: usize) -> Value<'static> {
+    let message = object([("text", text(format!("{count} more findings are left out")))]);
+    let notification = object([("level", text("warning")), ("message", message)]);
+    object([
+        ("executionSuccessful", Value::Bool(true)),
+        ("toolExecutionNotifications", Value::Sequence(vec![notification])),
+    ])
 }
 
 /// A rule with what `krm explain` prints about it. Rules of functions are described by their name only.
@@ -45,13 +64,18 @@ fn describe(rule: &str) -> Value<'static> {
     let summary = summary.unwrap_or_else(|| format!("Reported by the function {rule}."));
     let help = explanation.map_or_else(|| summary.clone(), str::to_owned);
     let help = object([("text", text(help.clone())), ("markdown", text(help))]);
-    object([
+    let mut entries = vec![
         ("id", text(rule)),
         ("name", text(pascal_case(rule))),
         ("shortDescription", object([("text", text(summary.clone()))])),
         ("fullDescription", object([("text", text(summary))])),
         ("help", help),
-    ])
+    ];
+    if explanation.is_some() {
+        let page = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/errors.md");
+        entries.push(("helpUri", text(format!("{page}#{rule}"))));
+    }
+    object(entries)
 }
 
 /// SARIF recommends names of rules in this form.
@@ -78,17 +102,17 @@ fn result(finding: &Finding, rule: i64) -> Value<'static> {
         ("locations", Value::Sequence(vec![location(finding)])),
         ("partialFingerprints", object([(FINGERPRINT, text(&finding.fingerprint))])),
     ];
-    if let (Some(new), Some(region), Some(file)) =
-        (&finding.replacement, region(finding), finding.file())
-    {
-        let replacement =
-            object([("deletedRegion", region), ("insertedContent", object([("text", text(new))]))]);
+    if let (Some(fix), Some(file)) = (&finding.fix, finding.file()) {
+        let replacement = object([
+            ("deletedRegion", object(positions(fix.start, fix.end))),
+            ("insertedContent", object([("text", text(&fix.text))])),
+        ]);
         let change = object([
             ("artifactLocation", artifact(file)),
             ("replacements", Value::Sequence(vec![replacement])),
         ]);
         let fix = object([
-            ("description", object([("text", text(format!("write {new}")))])),
+            ("description", object([("text", text("Write the proposed value."))])),
             ("artifactChanges", Value::Sequence(vec![change])),
         ]);
         entries.push(("fixes", Value::Sequence(vec![fix])));
@@ -99,9 +123,12 @@ fn result(finding: &Finding, rule: i64) -> Value<'static> {
 fn location(finding: &Finding) -> Value<'static> {
     // Code scanning needs a file; a finding about none is shown at the root of the repository.
     let mut physical = vec![("artifactLocation", artifact(finding.file().unwrap_or(".")))];
-    if let Some(region) = region(finding).filter(|_| finding.file().is_some()) {
-        physical.push(("region", region));
-    }
+    // Viewers also need a region; a finding about a whole file is shown at its start.
+    let start = Position { line: 1, column: 1 };
+    let own = region(finding).filter(|_| finding.file().is_some());
+    let source = own.is_some().then(|| source_line(finding)).flatten();
+    physical.push(("region", own.unwrap_or_else(|| object(positions(start, start)))));
+    physical.extend(source.map(|line| ("contextRegion", line)));
     let mut entries = vec![("physicalLocation", object(physical))];
     if let Some(resource) = &finding.diagnostic.resource {
         let field = finding.diagnostic.field.as_deref().map(|field| format!("/{field}"));
@@ -127,6 +154,13 @@ fn region(finding: &Finding) -> Option<Value<'static>> {
         ("startColumn", Value::int(column)),
         ("endColumn", Value::int(column + width.max(1))),
     ]))
+}
+
+/// The line of the marked text, for viewers that do not have the file.
+fn source_line(finding: &Finding) -> Option<Value<'static>> {
+    let location = finding.diagnostic.location.as_deref()?;
+    let snippet = object([("text", text(&location.text))]);
+    Some(object([("startLine", Value::int(location.line.into())), ("snippet", snippet)]))
 }
 
 fn artifact(file: &str) -> Value<'static> {

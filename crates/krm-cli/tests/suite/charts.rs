@@ -116,6 +116,29 @@ fn readme_is_part_of_the_plan() {
 }
 
 #[test]
+fn readme_that_cannot_be_printed_is_reported() {
+    let sandbox = Sandbox::new();
+    let kptfile = "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: shop\n";
+    sandbox.write("shop/Kptfile", kptfile.as_bytes());
+    sandbox.write("shop/README.md", format!("{}\n\n{}\n", MARKERS[0], MARKERS[1]).as_bytes());
+    let before = sandbox.files();
+    for output in ["stdout", "unwrap"] {
+        let ran = sandbox.run(&format!("krm fn eval shop -i generate-kpt-pkg-docs -o {output}"));
+        assert_eq!((ran.exit, sandbox.files() == before), (0, true), "{}", ran.stderr);
+        let warning = "warning[document-not-printed]: shop/README.md: the changed file is not a";
+        assert!(ran.stderr.contains(warning), "{output}: {}", ran.stderr);
+    }
+    let ran = sandbox.run("krm fn eval shop -i generate-kpt-pkg-docs -o new -q");
+    assert_eq!((ran.stderr.as_str(), ran.exit), ("", 0));
+    let expected = format!("{}\n# shop\n\n\n{}\n", MARKERS[0], MARKERS[1]);
+    assert_eq!(sandbox.files()["new/README.md"], expected);
+    // An unchanged README is not worth a warning.
+    sandbox.write("shop/README.md", expected.as_bytes());
+    let ran = sandbox.run("krm fn eval shop -i generate-kpt-pkg-docs -o unwrap -q");
+    assert_eq!((ran.stderr.as_str(), ran.exit), ("", 0));
+}
+
+#[test]
 fn readme_outside_the_package_is_refused() {
     let sandbox = Sandbox::new();
     sandbox

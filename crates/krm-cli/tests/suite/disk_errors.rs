@@ -60,7 +60,7 @@ fn full_disk_is_an_error_and_loses_nothing() {
         fs::remove_file(disk.join(format!("p{n}.yaml"))).unwrap();
     }
     let ran = sandbox.run(
-        "krm cfg annotate disk --kv a=b && krm cfg grep metadata.annotations disk -o json | wc -l",
+        "krm cfg annotate disk --kv a=b -q && krm cfg grep metadata.annotations disk -o json | wc -l",
     );
     assert_eq!((ran.stdout.trim(), ran.stderr.as_str()), ("10", ""));
 }

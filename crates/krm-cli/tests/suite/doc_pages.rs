@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::pkg::repository;
 use crate::sandbox::Sandbox;
 
 #[test]
@@ -11,7 +12,10 @@ fn documented_examples_print_what_the_pages_show() {
     let (mut outdated, mut count) = (Vec::new(), 0);
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        let actual = with_actual_output(&text, &mut count);
+        // A guide is one session; the examples of other pages are independent.
+        let session =
+            page.parent().is_some_and(|it| it.ends_with("docs/guides")).then(Sandbox::new);
+        let actual = with_actual_output(&text, session.as_ref(), &mut count);
         if update {
             fs::write(&page, actual).unwrap();
         } else if actual != text {
@@ -40,6 +44,40 @@ fn every_command_has_a_page_with_all_options() {
     }
 }
 
+/// A backslash before a quote is left over from a string of the source. In regular expressions, escapes and arguments of shells it is meant.
+#[test]
+fn help_and_pages_have_no_stray_backslashes() {
+    let sandbox = Sandbox::new();
+    let mut texts = vec![("krm".to_owned(), sandbox.run("krm --help").stdout)];
+    for command in crate::completion_and_man::commands(&sandbox) {
+        for flag in ["-h", "--help"] {
+            let text = sandbox.run(&format!("krm {command} {flag}")).stdout;
+            texts.push((format!("krm {command} {flag}"), text));
+        }
+    }
+    assert!(texts.len() > 40, "only {} texts were found", texts.len());
+    let pages = pages().into_iter().map(|page| {
+        let text = fs::read_to_string(&page).unwrap();
+        (page.display().to_string(), outside_of_examples(&text))
+    });
+    let stray = |text: &str| ["\\\"", "\\'", "\\`"].iter().any(|it| text.contains(it));
+    for (name, text) in texts.into_iter().chain(pages) {
+        let lines: Vec<&str> = text.lines().filter(|line| stray(line)).collect();
+        assert!(lines.is_empty(), "{name}: {lines:#?}");
+    }
+}
+
+/// The prose of a page: without code blocks, whose content is tested or meant as it is.
+fn outside_of_examples(page: &str) -> String {
+    let mut inside = false;
+    let lines = page.split_inclusive('\n').filter(|line| {
+        let is_fence = line.starts_with("```");
+        inside ^= is_fence;
+        !inside && !is_fence
+    });
+    lines.collect()
+}
+
 /// The long options in the help of a command, without global options.
 fn options(command: &str) -> Vec<String> {
     let help = Sandbox::new().run(&format!("krm {command} -h")).stdout;
@@ -56,16 +94,21 @@ fn root() -> PathBuf {
 }
 
 fn pages() -> Vec<PathBuf> {
-    let mut pages = vec![root().join("README.md"), root().join("docs/render.md")];
+    let pages = ["README.md", "docs/render.md", "docs/from-yq.md", "docs/paths.md"];
+    let mut pages: Vec<PathBuf> = pages.iter().map(|page| root().join(page)).collect();
     let directory = fs::read_dir(root().join("docs/commands")).unwrap();
-    pages.extend(directory.map(|entry| entry.unwrap().path()));
+    let guides = fs::read_dir(root().join("docs/guides")).unwrap();
+    pages.extend(directory.chain(guides).map(|entry| entry.unwrap().path()));
     pages.sort();
     pages
 }
 
 /// The page with the actual output of each command line in its `console` blocks.
-fn with_actual_output(page: &str, count: &mut usize) -> String {
+fn with_actual_output(page: &str, session: Option<&Sandbox>, count: &mut usize) -> String {
     let mut text = String::new();
+    if let Some(sandbox) = session {
+        repository::packages(sandbox);
+    }
     let mut inside = false;
     for line in page.split_inclusive('\n') {
         let is_fence = line.starts_with("```");
@@ -76,7 +119,10 @@ fn with_actual_output(page: &str, count: &mut usize) -> String {
             Some(command) if inside => {
                 *count += 1;
                 text.push_str(line);
-                text.push_str(&run(command.trim_end()));
+                text.push_str(&match session {
+                    Some(sandbox) => in_session(sandbox, command.trim_end()),
+                    None => run(command.trim_end()),
+                });
             }
             None if inside && !is_fence => {}
             _ => text.push_str(line),
@@ -101,8 +147,19 @@ fn run(command: &str) -> String {
         sandbox.write(&format!("examples/{name}"), &fs::read(&path).unwrap());
         sandbox.write(&name, &fs::read(&path).unwrap());
     }
+    if command.contains("packages.git") {
+        repository::packages(&sandbox);
+        return in_session(&sandbox, command);
+    }
     let ran = sandbox.run(command);
     ran.stdout + &ran.stderr
+}
+
+/// Runs a command in a directory that others used before, and shows that directory under a fixed name.
+fn in_session(sandbox: &Sandbox, command: &str) -> String {
+    let ran = sandbox.run(&format!("{}; {command}", repository::ENVIRONMENT));
+    let real = sandbox.path().canonicalize().unwrap().display().to_string();
+    (ran.stdout + &ran.stderr).replace(&real, "/home/me")
 }
 
 fn copy(directory: &Path, name: &str, sandbox: &Sandbox) {

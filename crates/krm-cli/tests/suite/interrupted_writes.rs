@@ -266,6 +266,61 @@ fn half_written_package_is_not_read() {
 }
 
 #[test]
+fn named_files_during_a_write_are_of_one_version() {
+    let package = Package::new(200);
+    package.fill(ANNOTATE.before);
+    let names: Vec<String> = (0..200).map(|n| format!("f{}/p{n}.yaml", n % 10)).collect();
+    let mut reads = 0;
+    for round in 0..8 {
+        let kv = format!("run=round{round}");
+        let mut writer = package.start(&["cfg", "annotate", ".", "--kv", &kv]);
+        let mut is_over = false;
+        while !is_over {
+            is_over = writer.try_wait().unwrap().is_some();
+            let mut reader = krm();
+            reader.args(["yaml", "set", "--create", "metadata.annotations.run", "x", "--diff"]);
+            let output =
+                reader.args(&names).current_dir(package.directory.path()).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            let new = text.matches(&format!("\n-    run: {}\n", &kv[4..])).count();
+            assert!(new == 0 || new == 200, "{new} of 200 files are new");
+            reads += 1;
+        }
+        assert!(writer.wait().unwrap().success());
+    }
+    println!("{reads} reads");
+}
+
+#[test]
+fn half_written_files_are_not_read_together() {
+    let package = Package::new(20);
+    package.fill(ANNOTATE.before);
+    let directory = package.directory.path();
+    fs::write(directory.join(".krm-journal"), journal_of(directory) + "commit\n").unwrap();
+    let (a, b, c) = ("f0/p0.yaml", "f1/p1.yaml", "f0/p10.yaml");
+    let run = |args: &[&str]| krm().args(args).current_dir(directory).output().unwrap();
+    for args in [
+        &["yaml", "check", a, b][..],
+        &["yaml", "set", "metadata.name", "x", a, b, "--diff"],
+        &["yaml", "rm", "metadata.name", a, c, "--check"],
+        &["yaml", "merge", a, b, "--diff"],
+        &["yaml", "merge3", "--base", a, "--local", b, "--upstream", c, "--diff"],
+        &["yaml", "merge3", "--resolve", "local", a, b, "--diff"],
+    ] {
+        let output = run(args);
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{args:?}: {stderr}");
+        assert!(stderr.starts_with("error[half-written]: "), "{args:?}: {stderr}");
+        assert_eq!(output.stdout, b"", "{args:?}");
+    }
+    // A single file is old or new, but whole.
+    for args in [&["yaml", "check", a][..], &["yaml", "get", "metadata.name", a]] {
+        assert!(run(args).status.success(), "{args:?}");
+    }
+}
+
+#[test]
 fn reader_waits_for_a_writer_and_names_it() {
     let package = Package::new(1);
     package.fill(ANNOTATE.before);
@@ -321,7 +376,8 @@ fn parent_process_may_hold_the_lock() {
     outer.arg(".").arg(env!("CARGO_BIN_EXE_krm")).args(ANNOTATE.args);
     match outer.current_dir(package.directory.path()).output() {
         Ok(output) => {
-            assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+            let stderr = String::from_utf8_lossy(&output.stderr);
+            assert!(stderr.starts_with("1 file changed, 1 resource in "), "{stderr}");
             assert_eq!(package.tally(&ANNOTATE), (0, 1));
         }
         Err(_) => println!("skipped: `flock` is not installed"),

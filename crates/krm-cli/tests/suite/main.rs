@@ -4,6 +4,7 @@
 #![allow(clippy::print_stdout, reason = "a test that is skipped says so")]
 
 mod cases;
+mod changed_packages;
 mod charts;
 mod completion_and_man;
 mod containers;
@@ -20,9 +21,13 @@ mod kpt_differences;
 mod krmignore;
 mod package_properties;
 mod peak_memory;
+mod pkg;
 mod processes;
 mod progress;
 mod project_images;
 mod projects;
+mod report_formats;
+mod report_page;
 mod sandbox;
+mod sdk_examples;
 mod wasm;

@@ -1,6 +1,8 @@
 //! Diffs as lines of text and as records for `-o json`. Values of Secrets are masked unless they are asked for.
 
-use krm_yaml::{CommentPosition, NodeRef, Path, Segment, Value};
+use std::collections::BTreeMap;
+
+use krm_yaml::{CommentPosition, NodeKind, NodeRef, Path, Segment, Value};
 
 use super::packages::{DiffItem, ResourceDiff};
 use super::{ChangeKind, CommentChange, FieldChange, FormatChange, FormatKind};
@@ -47,20 +49,30 @@ fn verbs(change: &ResourceDiff<'_>) -> Vec<&'static str> {
 /// One line for each changed value.
 pub fn field_lines(change: &ResourceDiff<'_>, show_secrets: bool) -> Vec<String> {
     let masks = masks(change, show_secrets);
-    change.nodes.fields.iter().map(|field| field_line(field, masks(&field.path))).collect()
+    let mut shown = [const { BTreeMap::new() }; 2];
+    let line = |field: &FieldChange<'_>| field_line(field, masks(&field.path), &mut shown);
+    change.nodes.fields.iter().map(line).collect()
 }
 
-fn field_line(change: &FieldChange<'_>, is_masked: bool) -> String {
+/// The values that are shown, by the index of the node that aliases lead to: thousands of them may share one long value.
+type ShownValues = BTreeMap<usize, String>;
+
+fn field_line(change: &FieldChange<'_>, is_masked: bool, shown: &mut [ShownValues; 2]) -> String {
     let path = &change.path;
-    let show = |node: Option<NodeRef<'_>>| match (is_masked, node) {
-        (true, _) => MASK.to_owned(),
-        (false, Some(node)) => short(&one_line(node)),
-        (false, None) => String::new(),
+    let mut show = |side: usize, node: Option<NodeRef<'_>>| match node {
+        _ if is_masked => MASK.to_owned(),
+        None => String::new(),
+        Some(node) if node.kind() == NodeKind::Alias => {
+            let value = || short(&one_line(node));
+            shown[side].entry(node.resolve().index()).or_insert_with(value).clone()
+        }
+        Some(node) => short(&one_line(node)),
     };
+    let [old, new] = [show(0, change.old), show(1, change.new)];
     match change.kind {
-        ChangeKind::Added => format!("+ {path}: {}", show(change.new)),
-        ChangeKind::Removed => format!("- {path}: {}", show(change.old)),
-        ChangeKind::Changed => format!("~ {path}: {} → {}", show(change.old), show(change.new)),
+        ChangeKind::Added => format!("+ {path}: {new}"),
+        ChangeKind::Removed => format!("- {path}: {old}"),
+        ChangeKind::Changed => format!("~ {path}: {old} → {new}"),
         ChangeKind::Reordered => format!("% {path}: order changed"),
     }
 }

@@ -101,3 +101,15 @@ fn long_lists_are_compared_quickly() {
     };
     assert!(lines(&keyed(1), &keyed(2)).len() > 90_000);
 }
+
+#[test]
+fn differences_behind_aliases_are_reported_at_each_path() {
+    let text = |leaf: &str| format!("x: &x {{a: [{leaf}]}}\ny: *x\nz: [*x, *x]\n");
+    assert_eq!(
+        lines(&text("1"), &text("2")),
+        ["~ x.a[0]", "~ y.a[0]", "~ z[0].a[0]", "~ z[1].a[0]"]
+    );
+    let moved = "x: &x {a: [1]}\ny: *x\nz: [*x, {a: [1]}]\n";
+    assert_eq!(lines(&text("1"), moved), ["Alias z[1]"]);
+    assert_eq!(lines("x: &x 'a'\ny: *x\n", "x: &x a\ny: *x\n"), ["ScalarStyle x", "ScalarStyle y"]);
+}

@@ -1,5 +1,7 @@
 //! Walks two trees side by side and collects what differs.
 
+use std::collections::HashMap;
+
 use krm_yaml::{CommentPosition, NodeKind, NodeRef, Path, Scalar, Segment};
 
 use super::{ChangeKind, CommentChange, FieldChange, FormatChange, FormatKind, NodeDiff};
@@ -25,7 +27,8 @@ pub(super) fn diff_nodes<'a>(
     let own = old.document().node_count() + new.document().node_count();
     let remaining = own.saturating_mul(100).max(100_000);
     let path = Vec::new();
-    let mut walk = Walk { options, before, after, path, remaining, found: NodeDiff::default() };
+    let (known, found) = (HashMap::new(), NodeDiff::default());
+    let mut walk = Walk { options, before, after, path, remaining, known, found };
     let schema = FieldSchema::of_resource(options, new).or_resource(options, old);
     walk.node(old, new, None, &schema);
     walk.found
@@ -71,6 +74,8 @@ struct Walk<'c, 'r, 'a> {
     path: Vec<PathStep<'a>>,
     /// How many pairs of nodes may still be visited: aliases can expand a few bytes to billions of nodes.
     remaining: usize,
+    /// Which nodes that an alias leads to are equal, by their indexes: a long value may be compared thousands of times.
+    known: HashMap<(usize, usize), bool>,
     found: NodeDiff<'a>,
 }
 
@@ -107,6 +112,11 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
         self.found.formatting.push(FormatChange { path, kind, old, new });
     }
 
+    /// The number of differences so far.
+    fn count(&self) -> usize {
+        self.found.fields.len() + self.found.comments.len() + self.found.formatting.len()
+    }
+
     fn comments(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) {
         let sides = ((self.before, Some(old)), (self.after, Some(new)));
         let changes = diff_comments(sides.0, sides.1, || self.path());
@@ -129,6 +139,13 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
             return;
         }
         self.remaining -= 1;
+        let is_alias = [old, new].map(|node| node.kind() == NodeKind::Alias);
+        let pair = (was.index(), is.index());
+        let is_known = was.is_collection() && self.known.get(&pair) == Some(&true);
+        if is_known && is_alias == [true; 2] {
+            return self.style(was, is, parents);
+        }
+        let count = self.count();
         let is_equal = was.tag() == is.tag()
             && match (was.kind(), is.kind()) {
                 (NodeKind::Mapping, NodeKind::Mapping) => {
@@ -140,13 +157,20 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
                     true
                 }
                 _ => match (was.as_scalar(), is.as_scalar()) {
+                    (Some(was), Some(is)) if is_alias.contains(&true) => {
+                        let compare = || scalars_equal(was, is, Equality::Diff);
+                        *self.known.entry(pair).or_insert_with(compare)
+                    }
                     (Some(was), Some(is)) => scalars_equal(was, is, Equality::Diff),
                     _ => was.text() == is.text() && was.kind() == is.kind(),
                 },
             };
+        if is_equal && was.is_collection() && is_alias.contains(&true) {
+            self.known.insert(pair, count == self.count());
+        }
         if !is_equal {
             self.change(ChangeKind::Changed, Some(old), Some(new), parents);
-        } else if (old.kind() == NodeKind::Alias) != (new.kind() == NodeKind::Alias) {
+        } else if is_alias[0] != is_alias[1] {
             self.format(FormatKind::Alias, old, new);
         } else {
             self.style(was, is, parents);

@@ -15,5 +15,5 @@ pub use assemble::{
 };
 pub use kinds::FilesKind;
 pub use placement::Placement;
-pub use plan::{Action, Destination, OriginalFile, Plan, PlannedChange};
+pub use plan::{Action, BinaryChange, Destination, OriginalFile, Plan, PlannedChange};
 pub use rename::{FileNamePattern, FileNaming, RenamedFiles, annotate_paths, rename_files};

@@ -101,16 +101,45 @@ pub struct PlannedChange {
     pub old: Option<SharedText>,
     /// The content to be written; none for a file that is deleted.
     pub new: Option<String>,
+    /// The contents, where one of them is not text; then `old` and `new` are empty texts.
+    pub binary: Option<BinaryChange>,
+    /// Whether the file becomes executable or stops to be; none where that stays, or follows from the content of a new file.
+    pub executable: Option<bool>,
+}
+
+/// The contents of a file that is not text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BinaryChange {
+    /// The content that was read; none for a file that did not exist.
+    pub old: Option<Vec<u8>>,
+    /// The content to be written; none for a file that is deleted.
+    pub new: Option<Vec<u8>>,
 }
 
 impl PlannedChange {
     /// What happens to the file.
     pub fn action(&self) -> Action {
-        match (&self.old, &self.new) {
-            (old, new) if old.as_deref() == new.as_deref() => Action::Unchanged,
+        match (self.old_bytes(), self.new_bytes()) {
+            (old, new) if old == new && self.executable.is_none() => Action::Unchanged,
             (None, _) => Action::Create,
             (_, Some(_)) => Action::Update,
             (_, None) => Action::Delete,
+        }
+    }
+
+    /// The content that was read; none for a file that did not exist.
+    pub fn old_bytes(&self) -> Option<&[u8]> {
+        match &self.binary {
+            Some(binary) => binary.old.as_deref(),
+            None => self.old.as_deref().map(str::as_bytes),
+        }
+    }
+
+    /// The content to be written; none for a file that is deleted.
+    pub fn new_bytes(&self) -> Option<&[u8]> {
+        match &self.binary {
+            Some(binary) => binary.new.as_deref(),
+            None => self.new.as_deref().map(str::as_bytes),
         }
     }
 }
@@ -158,7 +187,40 @@ impl Plan {
             return Err(Diagnostic::error(FilesKind::SameFile { other }).in_file(display_path));
         }
         self.index.insert(destination.clone(), self.files.len());
-        self.files.push(PlannedChange { destination, display_path, old, new });
+        let (binary, executable) = (None, None);
+        self.files.push(PlannedChange { destination, display_path, old, new, binary, executable });
+        Ok(())
+    }
+
+    /// Plans the new content of a file that need not be text, and whether it becomes executable; none leaves that as it is.
+    ///
+    /// # Errors
+    /// If the plan has the file already.
+    pub fn set_bytes(
+        &mut self,
+        path: PackagePath,
+        display_path: impl Into<String>,
+        [old, new]: [Option<Vec<u8>>; 2],
+        executable: Option<bool>,
+    ) -> Result<(), Diagnostic> {
+        let text = |bytes: Option<Vec<u8>>| bytes.map(String::from_utf8).transpose();
+        let is_text = [&old, &new].iter().all(|it| {
+            it.as_ref().is_none_or(|it| !it.contains(&0) && std::str::from_utf8(it).is_ok())
+        });
+        let texts = match is_text {
+            true => text(old.clone()).ok().zip(text(new.clone()).ok()),
+            false => None,
+        };
+        let empty = |it: &Option<Vec<u8>>| it.as_ref().map(|_| String::new());
+        let (binary, old, new) = match texts {
+            Some((old, new)) => (None, old, new),
+            None => (Some((old.clone(), new.clone())), empty(&old), empty(&new)),
+        };
+        self.set(OriginalFile::new(path, display_path, old), new)?;
+        if let Some(change) = self.files.last_mut() {
+            change.binary = binary.map(|(old, new)| BinaryChange { old, new });
+            change.executable = executable;
+        }
         Ok(())
     }
 
@@ -190,7 +252,8 @@ mod tests {
     fn change(old: Option<&str>, new: Option<&str>) -> Action {
         let [old, new] = [old, new].map(|text| text.map(str::to_owned));
         let (destination, old) = (Destination::Stdout, old.map(SharedText::from));
-        PlannedChange { destination, display_path: String::new(), old, new }.action()
+        let (display_path, binary, executable) = (String::new(), None, None);
+        PlannedChange { destination, display_path, old, new, binary, executable }.action()
     }
 
     fn file(path: &str, is_external_symlink: bool) -> PackageFile {
@@ -213,6 +276,25 @@ mod tests {
         assert!(plan.is_empty());
         plan.set(file("b.yaml", false), None).unwrap();
         assert!(!plan.is_empty());
+    }
+
+    #[test]
+    fn bytes_that_are_text_are_planned_as_text() {
+        let path = |name: &str| PackagePath::new(name).unwrap();
+        let mut plan = Plan::default();
+        let bytes = |text: &[u8]| Some(text.to_vec());
+        plan.set_bytes(path("a"), "a", [None, bytes(b"x\n")], Some(true)).unwrap();
+        plan.set_bytes(path("b"), "b", [bytes(b"x"), bytes(b"\xff\0")], None).unwrap();
+        plan.set_bytes(path("c"), "c", [bytes(b"\0"), bytes(b"\0")], None).unwrap();
+        plan.set_bytes(path("d"), "d", [bytes(b"x"), bytes(b"x")], Some(true)).unwrap();
+        let actions: Vec<Action> = plan.files().map(PlannedChange::action).collect();
+        assert_eq!(actions, [Action::Create, Action::Update, Action::Unchanged, Action::Update]);
+        let changes: Vec<&PlannedChange> = plan.files().collect();
+        assert_eq!(changes[0].new.as_deref(), Some("x\n"));
+        assert_eq!(
+            (changes[1].old.as_deref(), changes[1].new_bytes()),
+            (Some(""), Some(&b"\xff\0"[..]))
+        );
     }
 
     #[test]

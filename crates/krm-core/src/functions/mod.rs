@@ -14,4 +14,4 @@ pub use annotated_functions::{
     AnnotatedFunction, AnnotatedFunctionKind, AnnotatedRuntime, FunctionDeclaration,
     annotated_functions,
 };
-pub use package_tree::{PackageNode, PackageTree};
+pub use package_tree::{PackageNode, PackageTree, PipelineResult};

@@ -27,17 +27,30 @@ pub struct PackageNode {
     pub(super) end: usize,
 }
 
+/// The pipeline of one package, or what is wrong with its Kptfile.
+pub type PipelineResult = Result<Pipeline, Vec<Diagnostic>>;
+
 impl PackageTree {
     /// Reads the pipelines of a package and its subpackages, and returns the errors of all of them.
     pub fn of(package: &Package) -> Result<Self, Vec<Diagnostic>> {
+        Self::of_with(package, |count, work| (0..count).map(work).collect())
+    }
+
+    /// Like [`PackageTree::of`]. `for_each` computes the pipeline of each of this many packages, in order, and may do so in parallel.
+    pub fn of_with(
+        package: &Package,
+        for_each: impl FnOnce(usize, &(dyn Fn(usize) -> PipelineResult + Sync)) -> Vec<PipelineResult>,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let roots = package.roots();
+        let pipelines = for_each(roots.len(), &|at| kptfile::pipeline(package, &roots[at]));
         let (mut nodes, mut errors) = (Vec::<PackageNode>::new(), Vec::new());
         // The packages that the current one is inside of, from the outermost.
         let mut open: Vec<usize> = Vec::new();
-        for (at, root) in package.roots().iter().enumerate() {
+        for (at, (root, pipeline)) in roots.iter().zip(pipelines).enumerate() {
             while let Some(closed) = open.pop_if(|it| !is_inside(root, &nodes[*it].root)) {
                 nodes[closed].end = at;
             }
-            let pipeline = kptfile::pipeline(package, root).unwrap_or_else(|invalid| {
+            let pipeline = pipeline.unwrap_or_else(|invalid| {
                 errors.extend(invalid);
                 Pipeline::default()
             });

@@ -94,11 +94,11 @@ impl Json<'_> {
     fn write(&self, out: &mut String) {
         match self {
             Self::Literal(text) => out.push_str(text),
-            Self::String(text) => json::write_string(text, out),
+            Self::String(text) => krm_yaml::write_double_quoted(text, out),
             Self::Sequence(items) => json::write_list(items, ['[', ']'], out, Self::write),
             Self::Mapping(entries) => {
                 json::write_list(&entries.list, ['{', '}'], out, |(key, value), out| {
-                    json::write_string(&key.text, out);
+                    krm_yaml::write_double_quoted(&key.text, out);
                     out.push(':');
                     value.write(out);
                 });

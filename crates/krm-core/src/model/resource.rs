@@ -101,6 +101,11 @@ impl<'a> Resource<'a> {
         scalar_text(field(self.metadata("annotations")?, name)?)
     }
 
+    /// The value of a label, as a string.
+    pub fn label_value(self, name: &str) -> Option<Cow<'a, str>> {
+        scalar_text(field(self.metadata("labels")?, name)?)
+    }
+
     /// Whether the resource is configuration for tools that is never sent to a cluster.
     ///
     /// Spec: `config.kubernetes.io/local-config` with any value but `"false"`.

@@ -1,9 +1,8 @@
 //! Writing values as compact JSON.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 
-use krm_yaml::{EditErrorKind, ExpansionError, NodeRef, ScalarType, Value};
+use krm_yaml::{EditErrorKind, ExpansionError, NodeRef, ScalarType, Value, write_double_quoted};
 
 use crate::Diagnostic;
 
@@ -112,7 +111,7 @@ pub fn display(value: &Value<'_>) -> String {
 /// A string as JSON, which is also valid YAML.
 pub fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
-    write_string(text, &mut out);
+    write_double_quoted(text, &mut out);
     out
 }
 
@@ -137,7 +136,7 @@ impl Writer {
             Value::Null => self.out.push_str("null"),
             Value::Bool(value) => self.out.push_str(if *value { "true" } else { "false" }),
             Value::Number(text) => self.number(text),
-            Value::String(text) => write_string(text, &mut self.out),
+            Value::String(text) => write_double_quoted(text, &mut self.out),
             Value::Sequence(items) => write_list(items, ['[', ']'], self, |it, out| out.value(it)),
             Value::Mapping(entries) => {
                 write_list(entries, ['{', '}'], self, |(key, value), out| {
@@ -172,18 +171,18 @@ impl Writer {
             Ok(value) => self.value(&value),
             Err(error) => {
                 self.error.get_or_insert(JsonError::Expansion(error));
-                write_string(node.text(), &mut self.out);
+                write_double_quoted(node.text(), &mut self.out);
             }
         }
     }
 
     fn key(&mut self, key: &Value<'_>) {
         match key {
-            Value::String(text) | Value::Number(text) => write_string(text, &mut self.out),
+            Value::String(text) | Value::Number(text) => write_double_quoted(text, &mut self.out),
             other => {
                 let key = Self::of(other, self.keeps_numbers);
                 self.error = self.error.take().or(key.error);
-                write_string(&key.out, &mut self.out);
+                write_double_quoted(&key.out, &mut self.out);
             }
         }
     }
@@ -257,28 +256,6 @@ pub(crate) fn is_number(text: &str) -> bool {
         && (whole == "0" || !whole.starts_with('0'))
         && fraction.is_none_or(digits)
         && exponent.is_none_or(|text| digits(text.strip_prefix(['+', '-']).unwrap_or(text)))
-}
-
-/// Writes a string. Line breaks of YAML 1.1 are escaped, which a YAML reader of Kubernetes would fold.
-pub(crate) fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            // These characters are not allowed in YAML, and the output must also be valid YAML.
-            c if c.is_control()
-                || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}') =>
-            {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }
 
 #[cfg(test)]

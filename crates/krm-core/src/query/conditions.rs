@@ -64,7 +64,12 @@ enum Comparison {
 impl Query {
     /// Whether a resource satisfies the query.
     pub fn matches(&self, resource: Resource<'_>) -> bool {
-        self.expression.matches(resource)
+        self.expression.matches(resource.node)
+    }
+
+    /// Whether any node satisfies the query, such as the root of a document that is not a resource.
+    pub fn matches_node(&self, node: NodeRef<'_>) -> bool {
+        self.expression.matches(node)
     }
 
     /// A warning with a similar field or value, if no resource has the one of a condition.
@@ -77,13 +82,13 @@ impl Query {
 }
 
 impl Expression {
-    fn matches(&self, resource: Resource<'_>) -> bool {
+    fn matches(&self, node: NodeRef<'_>) -> bool {
         match self {
-            Self::And(parts) => parts.iter().all(|part| part.matches(resource)),
-            Self::Or(parts) => parts.iter().any(|part| part.matches(resource)),
-            Self::Not(part) => !part.matches(resource),
+            Self::And(parts) => parts.iter().all(|part| part.matches(node)),
+            Self::Or(parts) => parts.iter().any(|part| part.matches(node)),
+            Self::Not(part) => !part.matches(node),
             Self::Is(condition) => {
-                let found = condition.path.find(resource.node);
+                let found = condition.path.find(node);
                 found.into_iter().any(|node| condition.predicate.is_true_for(node))
             }
         }
@@ -154,37 +159,73 @@ fn expression(text: &str, depth: usize) -> Result<Expression, QueryError> {
     }
 }
 
-/// Splits at an operator outside of quotes, brackets and parentheses. Regular expressions have parentheses, too, in pairs.
+/// The characters of a query outside of quotes and brackets, with their offsets. An escaped character is never one of them.
 ///
 /// Quotes count in paths only: in a value, a regular expression, an apostrophe is a character like any other.
+struct Unquoted<'a> {
+    text: &'a str,
+    rest: std::str::CharIndices<'a>,
+    quote: Option<char>,
+    brackets: usize,
+    in_value: bool,
+}
+
+impl<'a> Unquoted<'a> {
+    fn new(text: &'a str) -> Self {
+        Self { text, rest: text.char_indices(), quote: None, brackets: 0, in_value: false }
+    }
+
+    /// The error of a quote that is not closed, after all characters.
+    fn finish(self) -> Result<(), QueryError> {
+        match self.quote {
+            Some(quote) => Err(QueryError::UnclosedQuote { quote }),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Iterator for Unquoted<'_> {
+    type Item = (usize, char);
+
+    fn next(&mut self) -> Option<(usize, char)> {
+        while let Some((at, c)) = self.rest.next() {
+            match c {
+                '\\' => _ = self.rest.next(),
+                c if self.quote == Some(c) => self.quote = None,
+                _ if self.quote.is_some() => {}
+                '"' | '\'' if !self.in_value => self.quote = Some(c),
+                '[' => self.brackets += 1,
+                ']' => self.brackets = self.brackets.saturating_sub(1),
+                _ if self.brackets > 0 => {}
+                c => {
+                    let rest = &self.text[at..];
+                    let starts_condition = rest.starts_with("&&") || rest.starts_with("||");
+                    self.in_value = !starts_condition && (self.in_value || "=<>".contains(c));
+                    return Some((at, c));
+                }
+            }
+        }
+        None
+    }
+}
+
+/// Splits at an operator outside of quotes, brackets and parentheses. Regular expressions have parentheses, too, in pairs.
 fn split<'a>(text: &'a str, operator: &str) -> Result<Vec<&'a str>, QueryError> {
-    let (mut parts, mut start) = (Vec::new(), 0);
-    let (mut brackets, mut parentheses) = (0usize, 0usize);
-    let (mut quote, mut skip, mut in_value) = (None, false, false);
-    for (at, c) in text.char_indices() {
+    let (mut parts, mut start, mut parentheses) = (Vec::new(), 0, 0usize);
+    let mut unquoted = Unquoted::new(text);
+    for (at, c) in unquoted.by_ref() {
         match c {
-            _ if skip => skip = false,
-            '\\' => skip = true,
-            c if quote == Some(c) => quote = None,
-            _ if quote.is_some() => {}
-            '"' | '\'' if !in_value => quote = Some(c),
-            '[' => brackets += 1,
-            ']' => brackets = brackets.saturating_sub(1),
-            _ if brackets > 0 => {}
             '(' => parentheses += 1,
             ')' if parentheses == 0 => return Err(QueryError::UnmatchedParenthesis),
             ')' => parentheses -= 1,
-            '=' | '<' | '>' => in_value = true,
-            '&' | '|' if text[at..].starts_with("&&") || text[at..].starts_with("||") => {
-                in_value = false;
-                if parentheses == 0 && at >= start && text[at..].starts_with(operator) {
-                    parts.push(&text[start..at]);
-                    start = at + operator.len();
-                }
+            _ if parentheses == 0 && at >= start && text[at..].starts_with(operator) => {
+                parts.push(&text[start..at]);
+                start = at + operator.len();
             }
             _ => {}
         }
     }
+    unquoted.finish()?;
     parts.push(&text[start..]);
     Ok(parts)
 }
@@ -193,7 +234,7 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
     if text.is_empty() {
         return Err(QueryError::EmptyCondition);
     }
-    let Some((at, operator)) = operator(text) else {
+    let Some((at, operator)) = operator(text, CONDITIONS) else {
         return Ok(Condition { path: text.parse()?, predicate: Predicate::Exists });
     };
     let (path, value) = (text[..at].trim(), text[at + operator.len()..].trim());
@@ -204,30 +245,26 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
     Ok(Condition { path: path.parse()?, predicate: predicate(operator, value)? })
 }
 
+/// The operators of conditions. Longer ones are first.
+const CONDITIONS: &[&str] = &["!=", "=~", ">=", "<=", ">", "<", "="];
+
+/// Splits an assignment, `PATH=VALUE`, at the first `=` that is not part of the path.
+///
+/// ```
+/// use krm_core::query::split_assignment;
+///
+/// let (path, value) = split_assignment("containers[name=web].args=--level=3").expect("an assignment");
+/// assert_eq!((path, value), ("containers[name=web].args", "--level=3"));
+/// ```
+pub fn split_assignment(text: &str) -> Option<(&str, &str)> {
+    let (at, operator) = operator(text, &["="])?;
+    Some((&text[..at], &text[at + operator.len()..]))
+}
+
 /// The first operator outside of quotes and brackets, with its offset.
-fn operator(text: &str) -> Option<(usize, &'static str)> {
-    let (mut depth, mut quote, mut skip) = (0usize, None, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            _ if skip => skip = false,
-            '\\' => skip = true,
-            c if quote == Some(c) => quote = None,
-            _ if quote.is_some() => {}
-            '"' | '\'' => quote = Some(c),
-            '[' => depth += 1,
-            ']' => depth = depth.saturating_sub(1),
-            '!' | '<' | '>' | '=' if depth == 0 => {
-                let found = ["!=", "=~", ">=", "<=", ">", "<", "="]
-                    .into_iter()
-                    .find(|operator| text[at..].starts_with(operator));
-                if found.is_some() {
-                    return found.map(|operator| (at, operator));
-                }
-            }
-            _ => {}
-        }
-    }
-    None
+fn operator(text: &str, operators: &[&'static str]) -> Option<(usize, &'static str)> {
+    let found = |at: usize| operators.iter().copied().find(|it| text[at..].starts_with(it));
+    Unquoted::new(text).find_map(|(at, _)| Some((at, found(at)?)))
 }
 
 fn predicate(operator: &'static str, value: &str) -> Result<Predicate, QueryError> {
@@ -312,6 +349,7 @@ mod tests {
             "kind=Pod && !metadata.name=it's && metadata.name=web",
             "(metadata.name=it's || kind=Pod)",
             "spec.containers[name=\"web\"] && kind=Pod",
+            r"kind=Pod || metadata.labels.it\'s",
         ] {
             assert!(holds(query), "{query}");
         }
@@ -344,6 +382,9 @@ mod tests {
             ("a || ", "query-empty-condition"),
             ("a==b", "query-double-equals"),
             ("a[", "query-invalid-path"),
+            ("metadata.labels.\"a.b=x && kind=Pod", "query-unclosed-quote"),
+            ("metadata.labels.'a", "query-unclosed-quote"),
+            ("kind=Pod && spec.containers[name='web]", "query-unclosed-quote"),
         ] {
             assert_eq!(query.parse::<Query>().unwrap_err().id(), id, "{query}");
         }

@@ -13,6 +13,8 @@ diagnostic_kinds! {
         UnmatchedParenthesis = "query-unmatched-parenthesis": "unexpected `)`", hint "write `\\)` if it is part of a regular expression";
         /// A parenthesis that is not closed, or is followed by something else than an operator.
         TextAfterParenthesis = "query-text-after-parenthesis": "expected `&&`, `||` or the end after a condition in parentheses", hint "close the parenthesis, or write `\\(` if it is part of a regular expression";
+        /// A quote in a path that is not closed.
+        UnclosedQuote { quote: char } = "query-unclosed-quote": "expected a closing `{quote}`", hint "close the quote, or write `\\{quote}` if it is part of a name";
         /// `==` instead of `=`.
         DoubleEquals { path: String, value: String } = "query-double-equals": "unknown operator `==`; write `{path}=^{value}$` for an exact match";
         /// A comparison with something that is not a number.

@@ -1,8 +1,9 @@
 //! Explaining why a document does not have a path: how much of it exists, and what was probably meant.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use krm_yaml::{DocumentRef, NodeRef, Path, Segment};
+use krm_yaml::{NodeRef, PathPattern, PatternStep, Segment};
 
 use crate::Diagnostic;
 use crate::diagnostics::closest_name;
@@ -11,26 +12,20 @@ use crate::query::{ExistingPath, QueryKind};
 /// The maximum number of names in a hint.
 const MAX_NAMES: usize = 8;
 
-/// A path that a document does not have.
-#[derive(Clone, Copy, Debug)]
+/// A pattern that matches nothing.
+#[derive(Clone, Debug)]
 pub struct MissingPath<'a> {
-    /// The last node that exists.
-    pub at: NodeRef<'a>,
-    /// The number of segments that exist.
+    /// The last nodes that exist.
+    pub reached: Vec<NodeRef<'a>>,
+    /// The number of steps to them.
     pub found: usize,
 }
 
 impl<'a> MissingPath<'a> {
-    /// Follows a path. None if the document has it, or has no content.
-    pub fn find(document: DocumentRef<'a>, path: &Path) -> Option<Self> {
-        let mut at = document.root()?;
-        for (found, segment) in path.segments().iter().enumerate() {
-            match at.step(segment) {
-                Some(next) => at = next,
-                None => return Some(Self { at: at.resolve(), found }),
-            }
-        }
-        None
+    /// Follows a pattern from a node. None if it matches.
+    pub fn find(root: NodeRef<'a>, pattern: &PathPattern) -> Option<Self> {
+        let (reached, found) = pattern.reach(root)?;
+        Some(Self { reached, found })
     }
 
     /// An error with the part of the path that exists, and what was probably meant.
@@ -38,49 +33,64 @@ impl<'a> MissingPath<'a> {
     /// ```
     /// let file = krm_yaml::File::parse("spec:\n  replicas: 3\n".to_owned())?;
     /// let path = "spec.replica".parse()?;
-    /// let missing = krm_core::query::MissingPath::find(file.document(0).expect("a document"), &path).expect("it is missing");
+    /// let root = file.document(0).and_then(|document| document.root()).expect("a root");
+    /// let missing = krm_core::query::MissingPath::find(root, &path).expect("it is missing");
     /// assert_eq!(missing.to_diagnostic(&path).hints, ["did you mean `spec.replicas`?"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn to_diagnostic(&self, path: &Path) -> Diagnostic {
-        let prefix = prefix(path, self.found);
+    pub fn to_diagnostic(&self, pattern: &PathPattern) -> Diagnostic {
+        let prefix = pattern_of(&pattern.steps()[..self.found]);
         let existing = ExistingPath((self.found > 0).then(|| prefix.to_string()));
-        let (help, path) = (self.help(path, &prefix).into(), path.to_string());
+        let (help, path) = (self.help(pattern, &prefix).into(), pattern.to_string());
         let diagnostic = Diagnostic::error(QueryKind::PathNotFound { path, existing, help });
-        match name_of(self.at) {
-            Some(name) => diagnostic.at(self.at.document().file(), name.span()),
+        match self.reached.first().and_then(|node| Some((node, name_of(*node)?))) {
+            Some((node, name)) => diagnostic.at(node.document().file(), name.span()),
             None => diagnostic,
         }
     }
 
-    fn help(&self, path: &Path, prefix: &Path) -> String {
-        let rest = &path.segments()[self.found..];
-        let names = self.names(rest);
+    fn help(&self, pattern: &PathPattern, prefix: &PathPattern) -> String {
+        let (before, rest) = pattern.steps().split_at(self.found);
+        let Some(missing) = rest.first() else { return String::new() };
+        let names = names(&self.reached, missing);
         if let Some(name) = dotted_key(&names, rest) {
-            return format!("quote a key that contains dots: `{}`", prefix.join(name));
+            let mut quoted = prefix.clone();
+            quoted.push(PatternStep::Plain(Segment::Key(name.to_owned())));
+            return format!("quote a key that contains dots: `{quoted}`");
         }
-        let similar = match rest.first() {
-            Some(Segment::Key(missing)) | Some(Segment::Match { value: missing, .. }) => {
-                closest_name(names.iter().map(|name| &**name), missing)
-            }
-            _ => None,
-        };
-        if let Some(name) = similar {
-            return format!("did you mean `{}`?", with_segment(path, prefix, self.found, name));
+        if let Some(similar) = similar_step(&self.reached, missing) {
+            let steps: Vec<PatternStep> =
+                before.iter().chain([&similar]).chain(&rest[1..]).cloned().collect();
+            return format!("did you mean `{}`?", pattern_of(&steps));
         }
         let owner = if self.found == 0 { "the document".to_owned() } else { format!("`{prefix}`") };
-        self.describe_content(rest, &owner, &names)
+        self.describe_content(missing, &owner, &names)
     }
 
     /// What exists at the end of the path.
-    fn describe_content(&self, rest: &[Segment], owner: &str, names: &[Cow<'_, str>]) -> String {
-        if self.at.as_scalar().is_some() {
+    fn describe_content(
+        &self,
+        missing: &PatternStep,
+        owner: &str,
+        names: &[Cow<'_, str>],
+    ) -> String {
+        let Some(first) = self.reached.first() else { return format!("{owner} is empty") };
+        if *missing == PatternStep::All && first.is_collection() {
+            return format!("{owner} is empty");
+        }
+        if first.as_scalar().is_some() {
             return format!("{owner} is a scalar and has no fields");
         }
-        if let Some(list) = self.at.as_sequence() {
-            return match rest.first() {
-                Some(Segment::Match { key, .. }) => {
+        if let Some(list) = first.as_sequence() {
+            return match missing {
+                PatternStep::Plain(Segment::Match { key, .. }) => {
                     format!("{owner} has elements with {key}: {}", listed(names))
+                }
+                PatternStep::Plain(Segment::Key(key)) if key.parse::<usize>().is_err() => {
+                    // The document itself has no path.
+                    let path = owner.strip_prefix('`').and_then(|it| it.strip_suffix('`'));
+                    let path = path.unwrap_or_default();
+                    format!("{owner} is a sequence; use `{path}[*].{key}` for all of its elements")
                 }
                 _ => format!(
                     "{owner} is a sequence of {} elements, starting at [0]",
@@ -90,40 +100,45 @@ impl<'a> MissingPath<'a> {
         }
         format!("{owner} has: {}", listed(names))
     }
+}
 
-    /// The names that exist in place of the first missing segment.
-    fn names(&self, rest: &[Segment]) -> Vec<Cow<'a, str>> {
-        let text = |node: NodeRef<'a>| node.resolve().as_scalar().map(|scalar| scalar.value());
-        match (self.at.as_mapping(), self.at.as_sequence(), rest.first()) {
+/// The step of the same kind that exists and is most similar to a missing one.
+pub(super) fn similar_step(reached: &[NodeRef<'_>], missing: &PatternStep) -> Option<PatternStep> {
+    let PatternStep::Plain(segment) = missing else { return None };
+    let (Segment::Key(name) | Segment::Match { value: name, .. }) = segment else { return None };
+    let names: BTreeSet<Cow<'_, str>> = names(reached, missing).into_iter().collect();
+    let similar = closest_name(names.iter().map(|name| &**name), name)?.to_owned();
+    Some(PatternStep::Plain(match segment {
+        Segment::Match { key, .. } => Segment::Match { key: key.clone(), value: similar },
+        _ => Segment::Key(similar),
+    }))
+}
+
+/// The names that exist in place of a missing step.
+fn names<'a>(reached: &[NodeRef<'a>], missing: &PatternStep) -> Vec<Cow<'a, str>> {
+    let text = |node: NodeRef<'a>| node.resolve().as_scalar().map(|scalar| scalar.value());
+    let of = |node: &NodeRef<'a>| -> Vec<Cow<'a, str>> {
+        match (node.as_mapping(), node.as_sequence(), missing) {
             (Some(mapping), _, _) => {
                 mapping.entries().filter_map(|entry| text(entry.key)).collect()
             }
-            (_, Some(list), Some(Segment::Match { key, .. })) => {
+            (_, Some(list), PatternStep::Plain(Segment::Match { key, .. })) => {
                 let field = Segment::Key(key.clone());
                 list.items().filter_map(|item| text(item.step(&field)?)).collect()
             }
             _ => Vec::new(),
         }
-    }
+    };
+    let mut seen = BTreeSet::new();
+    let all = reached.iter().flat_map(of);
+    all.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// The first segments of a path.
-fn prefix(path: &Path, steps: usize) -> Path {
-    path.segments()[..steps].iter().fold(Path::default(), |mut path, segment| {
-        path.push(segment.clone());
-        path
+fn pattern_of(steps: &[PatternStep]) -> PathPattern {
+    steps.iter().fold(PathPattern::default(), |mut pattern, step| {
+        pattern.push(step.clone());
+        pattern
     })
-}
-
-/// The path with the first missing segment replaced.
-fn with_segment(path: &Path, prefix: &Path, found: usize, name: &str) -> Path {
-    let mut fixed = prefix.clone();
-    fixed.push(match &path.segments()[found] {
-        Segment::Match { key, .. } => Segment::Match { key: key.clone(), value: name.to_owned() },
-        _ => Segment::Key(name.to_owned()),
-    });
-    path.segments()[found + 1..].iter().for_each(|segment| fixed.push(segment.clone()));
-    fixed
 }
 
 /// The key of a node, or the element itself; none for the root.
@@ -136,10 +151,10 @@ fn name_of(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
 }
 
 /// An existing key with dots that the path spells as several segments.
-fn dotted_key<'n>(names: &'n [Cow<'_, str>], rest: &[Segment]) -> Option<&'n str> {
+fn dotted_key<'n>(names: &'n [Cow<'_, str>], rest: &[PatternStep]) -> Option<&'n str> {
     let mut joined = String::new();
-    for segment in rest {
-        let Segment::Key(key) = segment else { break };
+    for step in rest {
+        let PatternStep::Plain(Segment::Key(key)) = step else { break };
         if !joined.is_empty() {
             joined.push('.');
         }
@@ -171,11 +186,8 @@ mod tests {
     fn hint(path: &str) -> String {
         let file = krm_yaml::File::parse(TEXT.to_owned()).unwrap();
         let path = path.parse().unwrap();
-        MissingPath::find(file.document(0).unwrap(), &path)
-            .unwrap()
-            .to_diagnostic(&path)
-            .hints
-            .join("|")
+        let root = file.document(0).unwrap().root().unwrap();
+        MissingPath::find(root, &path).unwrap().to_diagnostic(&path).hints.join("|")
     }
 
     #[test]
@@ -186,6 +198,8 @@ mod tests {
             hint("spec.containers[name=wep].image"),
             "did you mean `spec.containers[name=web].image`?"
         );
+        assert_eq!(hint("spec.containers[*].nmae"), "did you mean `spec.containers.*.name`?");
+        assert_eq!(hint("**.replica"), "did you mean `**.replicas`?");
         let quoted = r#"quote a key that contains dots: `metadata.annotations."example.com/x"`"#;
         assert_eq!(hint("metadata.annotations.example.com/x"), quoted);
     }
@@ -200,6 +214,15 @@ mod tests {
             hint("spec.containers[7]"),
             "`spec.containers` is a sequence of 2 elements, starting at [0]"
         );
+        assert_eq!(
+            hint("spec.containers.name"),
+            "`spec.containers` is a sequence; use `spec.containers[*].name` for all of its elements"
+        );
+        assert_eq!(
+            hint("spec.containers[-3]"),
+            "`spec.containers` is a sequence of 2 elements, starting at [0]"
+        );
+        assert_eq!(hint("spec.replicas.*"), "`spec.replicas` is a scalar and has no fields");
         assert_eq!(
             hint("spec.containers[name=zzzz]"),
             "`spec.containers` has elements with name: web, side"

@@ -9,7 +9,7 @@ mod missing_path;
 mod selector;
 mod yaml11;
 
-pub use conditions::Query;
+pub use conditions::{Query, split_assignment};
 pub use duplicate_keys::{DuplicateKey, find as duplicate_keys};
 pub use kinds::{ExistingPath, QueryError, QueryKind, ScalarReading};
 pub use missing_path::MissingPath;

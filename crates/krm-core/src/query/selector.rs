@@ -1,31 +1,37 @@
-//! Path selectors with wildcards, and suggestions for those that match nothing.
+//! The paths of queries, and suggestions for those that match nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
-use krm_yaml::{NodeRef, Path, Segment};
+use krm_yaml::{NodeRef, PathPattern, PatternStep, Scalar, ScalarType, Segment};
 use regex_lite::Regex;
 
 use crate::Diagnostic;
 use crate::diagnostics::closest_name;
 use crate::model::resource::scalar_text;
 use crate::query::kinds::{QueryError, QueryKind};
+use crate::query::missing_path::similar_step;
 
-/// A path that can match many nodes: `*` is any key or element, and the value in `[name=web]` is a regular expression.
+/// A pattern whose values in `[name=web]` are regular expressions, as all values of a query. Compat: so they are in kustomize.
 #[derive(Clone, Debug)]
 pub struct Selector {
-    steps: Vec<SelectorStep>,
-    text: String,
+    pattern: PathPattern,
+    /// The regular expressions, with the indices of their steps.
+    values: Vec<(usize, Regex)>,
 }
 
 impl Selector {
     /// All matching nodes below a node, in order.
     pub fn find<'a>(&self, node: NodeRef<'a>) -> Vec<NodeRef<'a>> {
-        self.steps.iter().fold(vec![node.resolve()], |found, step| {
-            found.into_iter().flat_map(|node| advance(node, step)).map(NodeRef::resolve).collect()
-        })
+        self.pattern.find_with(node, &|at, field| self.is_match(at, field))
+    }
+
+    fn is_match(&self, at: usize, field: Scalar<'_>) -> bool {
+        let regex = self.values.iter().find(|(step, _)| *step == at);
+        field.resolve() != ScalarType::Null
+            && regex.is_some_and(|(_, regex)| regex.is_match(&field.value()))
     }
 
     /// A warning with a similar path, if this one matches nothing.
@@ -33,37 +39,29 @@ impl Selector {
         &self,
         nodes: impl IntoIterator<Item = NodeRef<'a>>,
     ) -> Option<Diagnostic> {
-        let mut reached: Vec<NodeRef<'a>> = nodes.into_iter().map(NodeRef::resolve).collect();
-        for (at, step) in self.steps.iter().enumerate() {
-            let next: Vec<NodeRef<'a>> = reached
-                .iter()
-                .flat_map(|node| advance(*node, step))
-                .map(NodeRef::resolve)
-                .collect();
-            if next.is_empty() {
-                let similar = self.with_step(at, step.similar(&reached)?)?;
-                let (path, similar) = (self.to_string(), similar.to_string().into());
-                return Some(Diagnostic::warning(QueryKind::UnknownField { path, similar }));
+        let (mut reached, mut found) = (Vec::new(), 0);
+        for node in nodes {
+            let (nodes, at) = self.pattern.reach_with(node, &|at, it| self.is_match(at, it))?;
+            if at > found {
+                (reached, found) = (Vec::new(), at);
             }
-            reached = next;
+            if at == found {
+                reached.extend(nodes);
+            }
         }
-        None
-    }
-
-    fn with_step(&self, at: usize, segment: Segment) -> Option<Path> {
-        let path: Path = self.text.parse().ok()?;
-        let mut segments = path.segments().to_vec();
-        *segments.get_mut(at)? = segment;
-        Some(segments.into_iter().fold(Path::default(), |mut path, segment| {
-            path.push(segment);
-            path
-        }))
+        let similar = similar_step(&reached, self.pattern.steps().get(found)?)?;
+        let mut pattern = PathPattern::default();
+        for (at, step) in self.pattern.steps().iter().enumerate() {
+            pattern.push(if at == found { similar.clone() } else { step.clone() });
+        }
+        let (path, similar) = (self.to_string(), pattern.to_string().into());
+        Some(Diagnostic::warning(QueryKind::UnknownField { path, similar }))
     }
 
     /// The first segment, if it is a key.
     pub(crate) fn first_key(&self) -> Option<&str> {
-        match self.steps.first()? {
-            SelectorStep::Plain(Segment::Key(key)) => Some(key),
+        match self.pattern.steps().first()? {
+            PatternStep::Plain(Segment::Key(key)) => Some(key),
             _ => None,
         }
     }
@@ -71,7 +69,7 @@ impl Selector {
 
 impl fmt::Display for Selector {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
+        self.pattern.fmt(f)
     }
 }
 
@@ -79,38 +77,17 @@ impl FromStr for Selector {
     type Err = QueryError;
 
     fn from_str(text: &str) -> Result<Self, QueryError> {
-        Ok(Self { steps: steps(text)?, text: text.to_owned() })
-    }
-}
-
-#[derive(Clone, Debug)]
-enum SelectorStep {
-    /// A segment of an ordinary path.
-    Plain(Segment),
-    /// `*`: every value or element.
-    All,
-    /// `[name=web]`: every element whose field matches. Compat: in kustomize, the value is a regular expression.
-    Match { key: Segment, value: Regex },
-}
-
-impl SelectorStep {
-    /// The most similar existing step.
-    fn similar(&self, reached: &[NodeRef<'_>]) -> Option<Segment> {
-        match self {
-            Self::Plain(Segment::Key(name)) => {
-                let mappings = reached.iter().filter_map(|node| node.as_mapping());
-                let keys = mappings.flat_map(|mapping| mapping.entries().map(|entry| entry.key));
-                similar_scalar(keys, name).map(Segment::Key)
+        let pattern: PathPattern = text.parse().map_err(|error: krm_yaml::PathError| {
+            let (path, reason) = (text.to_owned(), error.to_string());
+            QueryError::InvalidPath { path, reason }
+        })?;
+        let mut values = Vec::new();
+        for (at, step) in pattern.steps().iter().enumerate() {
+            if let PatternStep::Plain(Segment::Match { value, .. }) = step {
+                values.push((at, parse_regex(value)?));
             }
-            Self::Match { key: Segment::Key(key), value } => {
-                let lists = reached.iter().filter_map(|node| node.as_sequence());
-                let field = Segment::Key(key.clone());
-                let values = lists.flat_map(|list| list.items()).filter_map(|it| it.step(&field));
-                let value = similar_scalar(values, value.as_str())?;
-                Some(Segment::Match { key: key.clone(), value })
-            }
-            _ => None,
         }
+        Ok(Self { pattern, values })
     }
 }
 
@@ -128,41 +105,6 @@ pub(super) fn parse_regex(text: &str) -> Result<Regex, QueryError> {
         let (regex, reason) = (text.to_owned(), error.to_string());
         QueryError::InvalidRegex { regex, reason }
     })
-}
-
-fn steps(path: &str) -> Result<Vec<SelectorStep>, QueryError> {
-    let parsed: Path = path.parse().map_err(|error: krm_yaml::PathError| {
-        let (path, reason) = (path.to_owned(), error.to_string());
-        QueryError::InvalidPath { path, reason }
-    })?;
-    let step = |segment: &Segment| {
-        Ok(match segment {
-            Segment::Key(key) if key == "*" => SelectorStep::All,
-            Segment::Match { key, value } => {
-                SelectorStep::Match { key: Segment::Key(key.clone()), value: parse_regex(value)? }
-            }
-            plain => SelectorStep::Plain(plain.clone()),
-        })
-    };
-    parsed.segments().iter().map(step).collect()
-}
-
-fn advance<'a>(node: NodeRef<'a>, step: &SelectorStep) -> Vec<NodeRef<'a>> {
-    match step {
-        SelectorStep::Plain(segment) => node.step(segment).into_iter().collect(),
-        SelectorStep::All => match node.as_mapping() {
-            Some(mapping) => mapping.entries().map(|entry| entry.value).collect(),
-            None => node.children().collect(),
-        },
-        SelectorStep::Match { key, value } => {
-            let items = node.as_sequence().map(|list| list.items()).into_iter().flatten();
-            let fits = |item: &NodeRef<'a>| {
-                let field = item.step(key).and_then(scalar_text);
-                field.is_some_and(|field| value.is_match(&field))
-            };
-            items.filter(fits).collect()
-        }
-    }
 }
 
 #[cfg(test)]

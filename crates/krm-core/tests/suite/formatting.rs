@@ -133,22 +133,27 @@ impl Choice {
     pub(crate) fn unknown_survives(&self) -> Verdict {
         let new = self.new_text()?;
         let (old, file) = (self.file()?, File::parse(new.clone()).map_err(|e| format!("{e:?}"))?);
-        // A text at the end of a file without a final line break may need one, or a `-`, elsewhere. An empty value in a flow collection
-        // that moves gets a space before the comma, because Kubernetes takes the colon of `a:,` for a part of the key.
-        let mut nodes =
-            old.documents().filter_map(|it| it.root()).flat_map(|root| root.descendants());
-        let has_empty_value = nodes.any(|node| node.text().is_empty());
+        // A text at the end of a file without a final line break may need one, or a `-`, elsewhere.
+        let moves = self.options.indentation != Indentation::default();
         let bytes = |text: &str| {
             let mut bytes = text.as_bytes().to_vec();
-            let moves = self.options.indentation != Indentation::default();
-            let may_change = |byte: &u8| {
-                moves && byte.is_ascii_digit() || (moves || has_empty_value) && *byte == b' '
-            };
+            let may_change = |byte: &u8| *byte == b' ' || moves && byte.is_ascii_digit();
             bytes.retain(|byte| !matches!(byte, b'\n' | b'\r' | b'-') && !may_change(byte));
             bytes.sort_unstable();
             bytes
         };
         ensure!(bytes(&self.text) == bytes(&new), "bytes came or went{}", self.describe(&new));
+        // An empty value of a flow mapping that moves gets a space before the comma or bracket, because Kubernetes takes the colon of
+        // `a:,` for a part of the key. Nothing else gets or loses a space.
+        let spaces = |text: &str| text.bytes().filter(|byte| *byte == b' ').count();
+        let nodes = old.documents().filter_map(|it| it.root()).flat_map(|root| root.descendants());
+        let is_empty_in_flow = |node: &NodeRef<'_>| {
+            node.text().is_empty() && node.parent().is_some_and(|parent| !parent.is_block())
+        };
+        let added =
+            spaces(&self.text)..=spaces(&self.text) + nodes.filter(is_empty_in_flow).count();
+        let is_same_space = moves || added.contains(&spaces(&new));
+        ensure!(is_same_space, "spaces came or went{}", self.describe(&new));
         for (before, after) in old.documents().zip(file.documents()) {
             let now = owners(after);
             for (text, was) in owners(before) {

@@ -3,12 +3,17 @@
 //! Each line has a document as a JSON string, and the JSON that Kubernetes reads, or `error`. To record the table again:
 //! `cargo xtask peers --only gopeer && UPDATE_CASES=1 cargo test -p krm-core --test suite -- kubernetes_reader`
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use krm_core::kubernetes_reader;
 use krm_core::print::json;
 use krm_testkit::KubernetesReader;
 use krm_yaml::{File, Value};
+
+use crate::properties::draw::Draw;
+use crate::properties::emit;
+use crate::{changed_texts, runner};
 
 fn table() -> (std::path::PathBuf, Vec<(String, String)>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kubernetes_reader.tsv");
@@ -165,4 +170,19 @@ impl Spelling for Value<'_> {
             other => json::display(other),
         }
     }
+}
+
+/// After a merge, a setter or formatting, Kubernetes reads what it read before.
+#[test]
+fn kubernetes_reads_changed_texts() {
+    let Some(reader) = KubernetesReader::start() else {
+        return eprintln!("skipped: run `cargo xtask peers --only gopeer` first");
+    };
+    let reader = RefCell::new(reader.expect("gopeer starts"));
+    runner::holds(|bytes| {
+        let (choices, document) = bytes.split_at(bytes.len().min(80));
+        let text = emit::sample(&mut Draw::new(document)).text;
+        let changed = changed_texts::all(&mut Draw::new(choices), &text);
+        changed.iter().try_for_each(|it| it.is_read(&mut reader.borrow_mut()))
+    });
 }

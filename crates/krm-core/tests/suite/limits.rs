@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use krm_core::PackageFile;
+use krm_core::diff::{diff_resource, field_lines};
 use krm_core::merge::{MergeOptions, NamedFile, merge_files};
 use krm_core::print::json;
 use krm_core::setters::ApplySetters;
@@ -85,4 +86,24 @@ fn path_deeper_than_any_document_is_rejected() {
     let mut edit = Edit::new(&file);
     edit.set_at(file.document(0).unwrap(), &longest, 1).unwrap();
     assert!(edit.apply().is_err(), "no document has so many levels in block style");
+}
+
+/// Without a memory of what was compared, this takes minutes: each alias would be decoded twice, and shown.
+#[test]
+fn long_values_behind_aliases_are_compared_once() {
+    let text = |last: char| {
+        let long = "x\\t".repeat(50_000);
+        let items: String = (0..20_000).map(|at| format!("k{at}: *a\n")).collect();
+        let list: String = (0..2_000).map(|at| format!("l{at}: *l\n")).collect();
+        format!(
+            "apiVersion: v1\nkind: A\na: &a \"{long}{last}\"\nl: &l [{}]\n{items}{list}b: {last}\n",
+            "y, ".repeat(1_000)
+        )
+    };
+    let files = [text('1'), text('2')].map(|text| PackageFile::from_text("a.yaml", text).unwrap());
+    let change = diff_resource(Some(&files[0]), Some(&files[1]));
+    assert_eq!(change.nodes.fields.len(), 20_002);
+    let lines = field_lines(&change, false);
+    assert!(lines[20_000].starts_with("~ k19999: \"x\\tx\\t"), "{}", lines[20_000]);
+    assert_eq!(lines[20_001], "~ b: 1 → 2");
 }

@@ -1,6 +1,7 @@
 //! The integration tests of `krm-core`: properties of generated resources, and cases.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod changed_texts;
 mod corpora;
 mod format;
 mod formatting;

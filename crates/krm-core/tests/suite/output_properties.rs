@@ -12,6 +12,7 @@ use crate::merging::checks::{self, Checked};
 use crate::merging::model::{self, Model};
 use crate::merging::{change, emit};
 use crate::properties::draw::Draw;
+use crate::properties::lenient_text;
 use crate::reprint;
 
 /// How a function writes its output.
@@ -225,6 +226,18 @@ fn one_field_one_place() {
         let Some(text) = reprint::resource(&crate::properties::emit::sample(draw).text) else {
             return Ok(None);
         };
+        reprint::one_field_one_place(&text, style).map(|()| None)
+    });
+}
+
+/// Documents that only Kubernetes accepts are changed like any other.
+#[test]
+fn lenient_documents_change_in_one_place() {
+    holds_but_for(0, |draw, style| {
+        let valid = reprint::resource(&crate::properties::emit::sample(draw).text);
+        let text = valid.and_then(|valid| lenient_text::lenient(style, &valid));
+        let Some(text) = text else { return Ok(None) };
+        reprint::same_meaning_same_bytes(&text, style)?;
         reprint::one_field_one_place(&text, style).map(|()| None)
     });
 }

@@ -53,9 +53,7 @@ impl Engine {
         let names: Vec<&str> = found.iter().map(|engine| engine.name).collect();
         found
             .into_iter()
-            .find(|engine| {
-                daemon::is_listening(engine.name, environment) || engine.answers(&Interrupt::new())
-            })
+            .find(|engine| engine.responds(&Interrupt::new()))
             .ok_or_else(|| unavailable(format!("none of {} responds", names.join(", "))))
     }
 
@@ -103,6 +101,11 @@ impl Engine {
     /// Compat: only podman can stop a container after a time.
     pub(super) fn has_timeouts(&self) -> bool {
         self.name == "podman"
+    }
+
+    /// Whether the engine responds. Its daemon is asked first where it can be asked without the client, which is faster.
+    pub(crate) fn responds(&self, interrupt: &Interrupt) -> bool {
+        daemon::is_listening(self.name, &self.environment) || self.answers(interrupt)
     }
 
     /// Whether the engine, and for docker its daemon, responds.

@@ -1,7 +1,10 @@
 //! The changes of a function, field by field, for `--explain`.
 
+use krm_core::Diagnostic;
 use krm_core::diff;
 use krm_core::functions::resource_list::Item;
+use krm_core::print::Record;
+use krm_yaml::{EditErrorKind, ExpansionError};
 
 use super::ItemChange;
 
@@ -19,4 +22,24 @@ pub fn explain(changes: &[ItemChange], show_secrets: bool) -> Vec<String> {
         );
     }
     lines
+}
+
+/// A record for each changed resource, as `krm cfg diff -o json` has them.
+///
+/// # Errors
+/// If aliases of a changed value expand to too much.
+pub fn explain_records(
+    changes: &[ItemChange],
+    show_secrets: bool,
+) -> Result<Vec<Record<'static>>, Diagnostic> {
+    let record = |change: &ItemChange| {
+        let [before, after] =
+            [&change.before, &change.after].map(|it| it.as_ref().map(Item::package_file));
+        let change = diff::diff_resource(before.as_ref(), after.as_ref());
+        let record = diff::record(&change, show_secrets, false);
+        let fields = record.into_iter().map(|(name, value)| Ok((name, value.into_owned()?)));
+        let fields = fields.collect::<Result<Record<'static>, ExpansionError>>();
+        fields.map_err(|error| Diagnostic::error(EditErrorKind::from(error)))
+    };
+    changes.iter().map(record).collect()
 }

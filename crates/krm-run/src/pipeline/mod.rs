@@ -5,12 +5,13 @@
 
 mod changes;
 mod explain;
+mod preflight;
 mod render;
 mod run_tree;
 mod threads;
 
 pub use changes::{ItemChange, changes_between};
-pub use explain::explain;
+pub use explain::{explain, explain_records};
 pub use render::Renderer;
 
 use krm_core::functions::resource_list::Item;

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use krm_core::functions::PackageTree;
-use krm_core::functions::kptfile::{self, Function, Program};
+use krm_core::functions::kptfile::{self, Config, Function, Program};
 use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
@@ -32,8 +32,11 @@ pub struct Renderer {
 }
 
 impl Renderer {
-    /// Runs all pipelines of a tree on its resources.
+    /// Runs all pipelines of a tree on its resources. If one of the functions cannot run, none does.
     pub fn run(&self, tree: &PackageTree, items: Vec<Item>) -> PipelineRun {
+        if let Some(runs) = self.preflight(tree) {
+            return PipelineRun { items, runs, is_stopped: true };
+        }
         let run = |member: usize, function: &Function, items: Vec<Item>| {
             self.run_function(&tree.nodes()[member].root, function, items)
         };
@@ -112,6 +115,10 @@ impl Renderer {
             role: Some(function.role),
             declared_at: Some(function.place.clone()),
             config,
+            config_sites: match &function.config {
+                Config::Inline(inline) => inline.sites.clone(),
+                Config::None | Config::File { .. } | Config::Ref(_) => Vec::new(),
+            },
             selects: Box::new(move |item| selection.selects(item.resource())),
             version: self.version,
             fail_on: self.fail_on,
@@ -120,7 +127,7 @@ impl Renderer {
         })
     }
 
-    fn record(&self, package: &str, function: &Function) -> FunctionRecord {
+    pub(super) fn record(&self, package: &str, function: &Function) -> FunctionRecord {
         FunctionRecord {
             name: self.factory.name(&function.program, function.tag.as_deref()),
             runtime: runtime(&function.program),

@@ -2,9 +2,11 @@
 
 mod configuration;
 mod constraint;
+mod lock;
 
 pub use configuration::Configuration;
 pub use constraint::{Constraint, InvalidConstraint};
+pub use lock::ImageLock;
 
 use krm_catalog::{BUILTINS, Builtin, BuiltinRelease, Release, TagMatch};
 use krm_core::diagnostics::closest_name;
@@ -50,6 +52,8 @@ pub struct Resolution {
     pub mapping: Vec<(String, ImageTarget)>,
     /// Whether a tag that names no known release of a built-in function is an error.
     pub strict_tags: bool,
+    /// The digests of images, from `krm.lock`. With it, containers run by digest only.
+    pub lock: Option<ImageLock>,
 }
 
 impl Default for Resolution {
@@ -59,6 +63,7 @@ impl Default for Resolution {
             prefix: CATALOG.to_owned(),
             mapping: Vec::new(),
             strict_tags: false,
+            lock: None,
         }
     }
 }
@@ -114,6 +119,17 @@ impl Resolution {
     /// # Errors
     /// If the name or the tag is invalid, or what the user configured does not exist.
     pub fn resolve(&self, image: &str, tag: Option<&str>) -> Result<Resolved, Diagnostic> {
+        match (self.resolve_unlocked(image, tag)?, &self.lock) {
+            (Resolved::Container(image), Some(lock)) => match lock.pinned(&image) {
+                Some(pinned) => Ok(Resolved::Container(pinned)),
+                None => Err(Diagnostic::error(ResolutionKind::NotLocked { image })),
+            },
+            // A built-in function is as fixed as krm itself.
+            (resolved, _) => Ok(resolved),
+        }
+    }
+
+    fn resolve_unlocked(&self, image: &str, tag: Option<&str>) -> Result<Resolved, Diagnostic> {
         let name = ImageName::parse(image).map_err(|error| {
             Diagnostic::error(ResolutionKind::InvalidImage { reason: error.to_string().into() })
         })?;
@@ -308,6 +324,19 @@ mod tests {
         ] {
             assert_eq!(resolve(&resolution, image, None), "builtin no-op", "{image}");
         }
+    }
+
+    #[test]
+    fn locked_containers_run_by_digest_and_others_are_refused() {
+        let digest = format!("sha256:{}", "a".repeat(64));
+        let lock = [("example.com/fn:v1".to_owned(), digest.clone())].into_iter().collect();
+        let resolution = Resolution { lock: Some(lock), ..Resolution::default() };
+        let pinned = format!("example.com/fn@{digest}");
+        assert_eq!(resolve(&resolution, "example.com/fn:v1", None), pinned);
+        assert_eq!(resolve(&resolution, "example.com/fn", Some("v1")), pinned);
+        assert_eq!(resolve(&resolution, "no-op", None), "builtin no-op");
+        let error = resolution.resolve("example.com/fn:v2", None).unwrap_err();
+        assert_eq!(error.id(), "image-not-locked");
     }
 
     #[test]

@@ -105,6 +105,8 @@ pub struct Step {
     pub config: Option<Item>,
     /// The file of the functionConfig, for messages; none for one that is part of the declaration.
     pub config_file: Option<String>,
+    /// Where the entries of `data` of a functionConfig are declared that is part of the declaration: their keys and their values.
+    pub config_sites: Vec<(DeclarationSite, DeclarationSite)>,
     /// Which items it receives.
     pub selects: Box<ItemFilter>,
     /// Whether the pipeline continues after a failure, with the items that it returned.
@@ -137,6 +139,7 @@ impl Step {
             scope: String::new(),
             config: None,
             config_file: None,
+            config_sites: Vec::new(),
             selects: Box::new(|_| true),
             defers_failure: false,
             fail_on: None,
@@ -326,11 +329,23 @@ impl Step {
         match (&self.config_file, &self.declared_at) {
             (Some(file), _) => error.in_file(file.as_str()),
             (None, Some(place)) => {
+                let place = self.inline_site(&error).unwrap_or(place);
                 error.location = None;
                 place.locate(error)
             }
             (None, None) => error,
         }
+    }
+
+    /// Where the entry of an inline functionConfig is declared that an error is about.
+    fn inline_site(&self, error: &Diagnostic) -> Option<&DeclarationSite> {
+        let (config, at) = (self.config.as_ref()?, error.location.as_ref()?);
+        let data = config.resource().node.as_mapping()?.get("data")?.as_mapping()?;
+        let keys = data.entries().map(|entry| entry.key.position()).zip(&self.config_sites);
+        let (key, (key_site, value_site)) =
+            keys.take_while(|(key, _)| key.line <= at.line).last()?;
+        let is_key = (key.line, key.column) == (at.line, at.column);
+        Some(if is_key { key_site } else { value_site })
     }
 
     /// The items after the run: returned ones at the positions of those that were sent.

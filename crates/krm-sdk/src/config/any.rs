@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use krm_yaml::Value;
-use serde::Deserialize;
+use krm_yaml::{ScalarType, Value};
 use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, SerializeMap as _};
+use serde::{Deserialize, Serialize, Serializer};
 
-/// A value of any type, ready to be set somewhere.
+/// A value of any type, ready to be set somewhere. It can also be serialized, for a template or a typed object.
 ///
 /// ```
 /// use krm_sdk::{Any, Resource};
@@ -32,6 +33,48 @@ pub(crate) const NAME: &str = "$krm::Any";
 impl<'de> Deserialize<'de> for Any {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_newtype_struct(NAME, AnyVisitor)
+    }
+}
+
+impl Serialize for Any {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        AnyRef(&self.0).serialize(serializer)
+    }
+}
+
+/// A borrowed value that can be serialized.
+pub(crate) struct AnyRef<'v>(pub(crate) &'v Value<'v>);
+
+impl Serialize for AnyRef<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::String(text) => serializer.serialize_str(text),
+            Value::Number(text) => match ScalarType::of_plain(text) {
+                ScalarType::Int(Some(number)) => {
+                    match (i64::try_from(number), u64::try_from(number)) {
+                        (Ok(number), _) => serializer.serialize_i64(number),
+                        (_, Ok(number)) => serializer.serialize_u64(number),
+                        _ => serializer.serialize_i128(number),
+                    }
+                }
+                ScalarType::Float(number) => serializer.serialize_f64(number),
+                _ => Err(S::Error::custom(format!("`{text}` is not a number of 128 bits"))),
+            },
+            Value::Sequence(items) => serializer.collect_seq(items.iter().map(AnyRef)),
+            Value::Mapping(entries) => {
+                let mut map = serializer.serialize_map(Some(entries.len()))?;
+                for (key, value) in entries {
+                    map.serialize_entry(&AnyRef(key), &AnyRef(value))?;
+                }
+                map.end()
+            }
+            Value::Node(_) | Value::OwnedNode(_) => {
+                let value = self.0.clone().into_owned().map_err(S::Error::custom)?;
+                AnyRef(&value).serialize(serializer)
+            }
+        }
     }
 }
 

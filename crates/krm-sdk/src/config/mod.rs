@@ -18,6 +18,7 @@ use krm_yaml::NodeRef;
 use serde::de::DeserializeOwned;
 
 pub use any::Any;
+pub(crate) use any::AnyRef;
 pub(crate) use any::NAME as ANY;
 use error::{ConfigError, Owner};
 pub(crate) use node::ReadMode;

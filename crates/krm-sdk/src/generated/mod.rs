@@ -57,12 +57,13 @@ impl ResourceList {
     ///   that are no longer generated are removed, and fields that others added or changed stay. Elements of lists are paired as Kubernetes
     ///   does.
     /// - A resource that was generated before and is no longer is removed. Only a resource with the annotation of this owner is; without the
-    ///   annotation it belongs to somebody else and stays. If it had been changed, a warning lists the fields.
+    ///   annotation it belongs to somebody else and stays. If it had been changed, a warning lists the fields. If the record of what was
+    ///   generated last is lost, it stays with a warning.
     /// - Where both sides changed the same field, the value that is there is kept, and a warning has both values; [`Generation`] has the
     ///   alternatives. A resource that existed before the owner generated it for the first time is treated in the same way.
     ///
-    /// The owner is a name for the generator and its functionConfig, such as `web-app/shop`. It must not change between runs. What was
-    /// generated last is kept in a ConfigMap beside the functionConfig, which is never applied.
+    /// The owner is a name for the generator and its functionConfig, such as `web-app/shop`. It must not change between runs, and two owners
+    /// cannot generate the same resource. What was generated last is kept in a ConfigMap beside the functionConfig, which is never applied.
     ///
     /// ```
     /// use krm_sdk::{Error, Resource, ResourceList, value};
@@ -123,6 +124,11 @@ impl ResourceList {
                     }
                 }
                 None => {
+                    if let Some(owner) = owned.other_owner(&self.items) {
+                        let resource = new.display_name();
+                        let kind = ResourceKind::GeneratedByOther { resource, owner };
+                        return Err(Diagnostic::error(kind).into());
+                    }
                     let mut new = new.clone();
                     new.set_annotation(GENERATED_BY, &owned.tag())?;
                     new.default_path();
@@ -138,6 +144,15 @@ impl ResourceList {
             let removed = self.items.remove(at);
             self.results.extend(removed_changes(&removed, base, &options));
             synced.removed.push(removed.display_name());
+        }
+        let known: Vec<&Identity> = wanted.iter().map(|(identity, _)| identity).collect();
+        for at in pairing::forgotten(&generation.owner, &known, &self.items) {
+            let resource = &self.items[at];
+            let name = resource.display_name();
+            let message = format!(
+                "{name} is no longer generated, and it is not known what was generated last: remove it, or its annotation `{GENERATED_BY}`"
+            );
+            self.results.push(resource.result(Severity::Warning, message).into());
         }
         record.update(&wanted)?;
         record.store(self, &generation.owner)?;

@@ -45,9 +45,29 @@ impl Owned<'_> {
         positions(items, is_it).first().copied()
     }
 
+    /// The other owner that generates a resource with the same identity.
+    pub(super) fn other_owner(&self, items: &[Resource]) -> Option<String> {
+        let of = |it: &Resource| {
+            let tag = it.annotation(GENERATED_BY).filter(|_| self.has_identity(it))?;
+            let owner = tag.strip_suffix(&format!(": {}", self.identity))?;
+            (owner != self.owner).then(|| owner.to_owned())
+        };
+        items.iter().find_map(of)
+    }
+
     fn has_identity(&self, item: &Resource) -> bool {
         item.view().identity().as_ref() == Some(self.identity)
     }
+}
+
+/// The resources that have the annotation of an owner, and that it generated with an identity that it does not know any more.
+pub(super) fn forgotten(owner: &str, known: &[&Identity], items: &[Resource]) -> Vec<usize> {
+    let tags: Vec<String> = known.iter().map(|identity| Owned { owner, identity }.tag()).collect();
+    let is_it = |it: &Resource| {
+        let tag = it.annotation(GENERATED_BY);
+        tag.is_some_and(|tag| tag.starts_with(&format!("{owner}: ")) && !tags.contains(&tag))
+    };
+    positions(items, is_it)
 }
 
 fn positions(items: &[Resource], is_it: impl Fn(&Resource) -> bool) -> Vec<usize> {

@@ -160,6 +160,40 @@ enum Patched {
 }
 
 impl Patch {
+    /// A strategic merge patch of all resources; see [`Resource::patch`].
+    ///
+    /// ```
+    /// use krm_sdk::{Patch, Selector, testing, value};
+    ///
+    /// let mut list = testing::list(&["apiVersion: apps/v1\nkind: Deployment\nspec:\n  replicas: 1 # low\n"]);
+    /// let patch = Patch::merge(value!({ "spec": { "replicas": 3 } })).target(Selector::new().kind("Deployment"));
+    /// assert_eq!(list.patch(&[patch])?, 1);
+    /// assert!(list.items[0].text().ends_with("replicas: 3 # low\n"));
+    /// # Ok::<(), krm_sdk::Error>(())
+    /// ```
+    pub fn merge(patch: Value<'static>) -> Self {
+        Self { merge: Some(Any(patch)), ..Self::default() }
+    }
+
+    /// A JSON patch of all resources; see [`Resource::patch_json`].
+    pub fn json(patch: JsonPatch) -> Self {
+        Self { json: patch, ..Self::default() }
+    }
+
+    /// Patches only these resources.
+    #[must_use]
+    pub fn target(mut self, target: Selector) -> Self {
+        self.target = target;
+        self
+    }
+
+    /// Applies the merge patch to these containers, instead of the whole resource.
+    #[must_use]
+    pub fn containers(mut self, containers: ContainerSelector) -> Self {
+        self.containers = Some(containers);
+        self
+    }
+
     fn apply(&self, resource: &mut Resource) -> Result<Patched, Error> {
         let mut is_patched = false;
         match (&self.merge, &self.containers) {

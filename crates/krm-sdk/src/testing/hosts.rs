@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use krm_core::print::json;
 use krm_yaml::{File, NodeRef};
@@ -19,6 +21,31 @@ pub enum Host {
     Kpt,
     /// `kustomize build` with the function as a transformer: it must print the expected resources.
     Kustomize,
+}
+
+/// A host with its program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostProgram {
+    host: Host,
+    program: PathBuf,
+}
+
+impl HostProgram {
+    /// A host whose program is not on `PATH`, or has another name there.
+    pub fn new(host: Host, program: impl Into<PathBuf>) -> Self {
+        Self { host, program: program.into() }
+    }
+
+    fn is_installed(&self) -> bool {
+        let version = Command::new(&self.program).arg("version").output();
+        version.is_ok_and(|output| output.status.success())
+    }
+}
+
+impl From<Host> for HostProgram {
+    fn from(host: Host) -> Self {
+        Self::new(host, host.name())
+    }
 }
 
 /// A compiled function.
@@ -41,8 +68,7 @@ impl Host {
 
     /// Whether the program is on `PATH`.
     pub fn is_installed(self) -> bool {
-        let version = Command::new(self.name()).arg("version").output();
-        version.is_ok_and(|output| output.status.success())
+        HostProgram::from(self).is_installed()
     }
 }
 
@@ -65,26 +91,32 @@ impl Host {
 ///
 /// If the output of a case differs from what is expected, if there is no case, or if a host other than krm gets a module.
 #[expect(clippy::print_stdout, reason = "a test that is skipped says so")]
-pub fn golden_under(host: Host, directory: impl AsRef<Path>, program: Program<'_>) {
+pub fn golden_under(
+    host: impl Into<HostProgram>,
+    directory: impl AsRef<Path>,
+    program: Program<'_>,
+) {
+    let host = host.into();
     if !host.is_installed() {
-        println!("skipped: {} is not installed", host.name());
+        println!("skipped: {} is not installed", host.program.display());
         return;
     }
     let cases = Case::all(directory.as_ref());
     assert!(!cases.is_empty(), "no test cases in {}", directory.as_ref().display());
     let failures = cases.iter().filter_map(|case| {
-        let checked = check(host, case, program);
-        checked.err().map(|why| format!("{} under {}: {why}", case.name(), host.name()))
+        let checked = check(&host, case, program);
+        checked.err().map(|why| format!("{} under {}: {why}", case.name(), host.host.name()))
     });
     let failures: Vec<String> = failures.collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
-fn check(host: Host, case: &Case, program: Program<'_>) -> Result<(), String> {
-    let workspace = Workspace::new(host)?;
+fn check(host: &HostProgram, case: &Case, program: Program<'_>) -> Result<(), String> {
+    let workspace = Workspace::new()?;
     let before = case.input()?;
     workspace.write("package", &before)?;
     let output = run(host, case, program, &workspace, &before)?;
+    let host = host.host;
     let stderr = String::from_utf8_lossy(&output.stderr);
     if case.expects_failure()? == output.status.success() {
         return Err(format!("unexpected exit code {}\n{stderr}", output.status));
@@ -116,7 +148,7 @@ fn check(host: Host, case: &Case, program: Program<'_>) -> Result<(), String> {
 }
 
 fn run(
-    host: Host,
+    host: &HostProgram,
     case: &Case,
     program: Program<'_>,
     workspace: &Workspace,
@@ -128,8 +160,8 @@ fn run(
     if let Some(text) = &text {
         fs::write(&config, text).map_err(|error| error.to_string())?;
     }
-    let mut command = Command::new(host.name());
-    match (host, program) {
+    let mut command = Command::new(&host.program);
+    match (host.host, program) {
         (Host::Krm | Host::Kpt, Program::Exec(path)) => {
             command.args(["fn", "eval"]).arg(&package).arg("--exec").arg(path);
         }
@@ -152,7 +184,7 @@ fn run(
             command.arg(workspace.path(""));
             return command.output().map_err(|error| error.to_string());
         }
-        (_, Program::Wasm(_)) => panic!("{} does not run WASI modules", host.name()),
+        (other, Program::Wasm(_)) => panic!("{} does not run WASI modules", other.name()),
     }
     if text.is_some() {
         command.arg("--fn-config").arg(&config);
@@ -212,11 +244,19 @@ struct Workspace {
 }
 
 impl Workspace {
-    fn new(host: Host) -> Result<Self, String> {
-        let name = format!("krm-sdk-{}-{}-{:p}", std::process::id(), host.name(), &host);
-        let directory = std::env::temp_dir().join(name);
-        fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
-        Ok(Self { directory })
+    /// A new directory: one that exists is that of another process.
+    fn new() -> Result<Self, String> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        loop {
+            let count = COUNT.fetch_add(1, Ordering::Relaxed);
+            let name = format!("krm-sdk-{}-{count}", std::process::id());
+            let directory = std::env::temp_dir().join(name);
+            match fs::create_dir(&directory) {
+                Ok(()) => return Ok(Self { directory }),
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(format!("{}: {error}", directory.display())),
+            }
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {

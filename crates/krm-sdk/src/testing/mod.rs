@@ -29,7 +29,7 @@ mod hosts;
 use std::path::Path;
 
 pub use case::Case;
-pub use hosts::{Host, Program, golden_under};
+pub use hosts::{Host, HostProgram, Program, golden_under};
 
 use crate::{Error, Function, Resource, ResourceList};
 

@@ -10,7 +10,7 @@ use krm_yaml::{NodeRef, Path, Value};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::config::{ReadMode, read_node};
+use crate::config::{AnyRef, ReadMode, read_node};
 use crate::kinds::ResourceKind;
 use crate::resource::parse_path;
 use crate::{Error, Resource};
@@ -19,6 +19,13 @@ use crate::{Error, Resource};
 pub(crate) use pairing::field;
 pub(crate) use pairing::is_equal;
 pub(crate) use serialize::to_value;
+
+/// The fields of the resource: as data of a template, or inside an object that is serialized.
+impl Serialize for Resource {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        AnyRef(&self.root().into()).serialize(serializer)
+    }
+}
 
 impl Resource {
     /// Reads the whole resource into a type, such as those of `k8s-openapi`. Fields that the type does not have are ignored, and a null

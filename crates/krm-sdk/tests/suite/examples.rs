@@ -70,6 +70,12 @@ fn web_app_keeps_changes_and_forgets_what_is_gone() {
     golden("web-app", web_app::run, web_app::README);
 }
 
+#[cfg(feature = "templates")]
+#[test]
+fn cache_is_generated_from_templates_and_its_clients_are_patched() {
+    golden("cache", crate::cache::run, crate::cache::README);
+}
+
 #[test]
 fn proposals_below_one_missing_field_are_applied_together() {
     let text = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\nspec:\n  containers:\n  - name: web # it\n";

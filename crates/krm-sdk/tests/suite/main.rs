@@ -3,6 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 #![allow(clippy::print_stdout, reason = "skipped tests say so")]
 
+#[cfg(feature = "templates")]
+#[path = "../../examples/cache/main.rs"]
+#[expect(dead_code, reason = "`main` is that of the example")]
+mod cache;
 #[path = "../../examples/functions/composed.rs"]
 mod composed;
 #[path = "../../examples/container_limits.rs"]

@@ -45,7 +45,7 @@ struct Work<'a, 'w> {
 impl<'a> Work<'a, '_> {
     /// The lines of new entries before the old entry `at` that are adjacent to it, or to the entry before it.
     fn new_lines(&self, context: &EditContext<'a>, at: usize, adjacent: Adjacent) -> Vec<String> {
-        if self.change.inserted_before(at).next().is_none() {
+        if !self.change.inserted_before(at).any(|new| new.adjacent == adjacent) {
             return Vec::new();
         }
         let like = self.layout.style.key_style;

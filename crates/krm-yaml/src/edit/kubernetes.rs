@@ -20,7 +20,7 @@ pub(super) fn without_hazards(old: DocumentRef<'_>, new: DocumentRef<'_>) -> Opt
     let has_flow_mapping = new.table().nodes.iter().any(|node| node.is_flow_mapping());
     let in_flow: &[Hazards] = &[colons_before_brackets, keys_of_several_lines];
     let in_lines: &[Hazards] = &[tabs_in_blank_lines];
-    let has_tab = has_tab(new.text());
+    let has_tab = new.text().as_bytes().contains(&b'\t');
     let in_flow = in_flow.iter().filter(|_| has_flow_mapping);
     let mut splices = Vec::new();
     for kind in in_lines.iter().filter(|_| has_tab).chain(in_flow) {
@@ -33,12 +33,6 @@ pub(super) fn without_hazards(old: DocumentRef<'_>, new: DocumentRef<'_>) -> Opt
         return None;
     }
     apply(new.file.text(), new.span(), splices).ok()
-}
-
-/// Whether a text has a tab. All bytes of a chunk are looked at, which the compiler can do for many bytes at once.
-fn has_tab(text: &str) -> bool {
-    let mut chunks = text.as_bytes().chunks(256);
-    chunks.any(|chunk| chunk.iter().fold(false, |found, byte| found | (*byte == b'\t')))
 }
 
 /// Tabs in blank lines and before comments where Kubernetes expects a token. It accepts them only after a plain scalar, which could continue

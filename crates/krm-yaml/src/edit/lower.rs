@@ -7,13 +7,15 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::splice::{Part, Splice, apply as splice};
+use super::splice::{Part, Splice, apply as splice, changed_ranges};
+use super::verify::Expected;
 use super::{
     CollectionEdit, CommentEdit, CommentTarget, DocumentEdit, EditError, EditErrorKind,
     EmptyParents, EntryPositions, Insertion, anchors, block, comments, end_of_file, flow,
     json_numbers, line_joins, moved_lines, plain_swap, replace, verify,
 };
 use crate::document::DocumentRef;
+use crate::fast_parser::ChangedRange;
 use crate::file::File;
 use crate::flow_style::FlowStyle;
 use crate::layout::{self, EntryLayout};
@@ -88,8 +90,8 @@ impl<'a> EditContext<'a> {
 
 /// The new text of a document.
 pub(crate) enum EditedDocument {
-    /// Not parsed, because `plain_swap` proves what it means.
-    Text(String),
+    /// Not parsed, because `plain_swap` proves what it means, and the ranges of the old text that changed.
+    Text(String, Vec<ChangedRange>),
     /// Parsed and compared with the expectation.
     Parsed(File),
 }
@@ -97,7 +99,7 @@ pub(crate) enum EditedDocument {
 impl EditedDocument {
     pub(crate) fn into_text(self) -> String {
         match self {
-            Self::Text(text) => text,
+            Self::Text(text, _) => text,
             Self::Parsed(file) => file.into_text(),
         }
     }
@@ -112,6 +114,7 @@ pub(crate) fn apply<'a>(
 ) -> Result<EditedDocument, EditError> {
     let Lowered { splices, collections, json_scalars } = lower(document, edit, allow_shared, json)?;
     let is_certain = plain_swap::is_certain(document, edit, &splices);
+    let ranges = changed_ranges(&splices);
     let may_add_breaks = splices.iter().flat_map(|it| &it.parts).any(Part::has_foreign_breaks);
     let text = splice(document.file.text(), document.span(), splices).map_err(|overlap| {
         let kind = EditErrorKind::conflict("two changes touch the same text");
@@ -122,17 +125,23 @@ pub(crate) fn apply<'a>(
         return Err(EditError::new(span, EditErrorKind::ForeignLineBreak));
     }
     if !is_certain || File::is_too_large(&text) {
-        let file = verify::read_back(document, edit, &collections, json_scalars, text)?;
+        let expected = Expected::new(edit, &collections, json_scalars);
+        let file = verify::read_back(document, &expected, text, ranges.as_deref())?;
         return Ok(EditedDocument::Parsed(file));
     }
     debug_assert_eq!(
-        verify::read_back(document, edit, &collections, json_scalars, text.clone())
-            .map(File::into_text)
-            .as_ref(),
+        verify::read_back(
+            document,
+            &Expected::new(edit, &collections, json_scalars),
+            text.clone(),
+            None
+        )
+        .map(File::into_text)
+        .as_ref(),
         Ok(&text),
         "what is certain is read back the same"
     );
-    Ok(EditedDocument::Text(text))
+    Ok(EditedDocument::Text(text, ranges.unwrap_or_default()))
 }
 
 /// Whether the changes of a document succeed and need no verification.

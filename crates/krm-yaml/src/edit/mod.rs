@@ -43,7 +43,7 @@ use crate::span::Span;
 use crate::value::Value;
 
 pub(crate) use crate::error::{EditError, EditErrorKind};
-pub(crate) use verify::read_back;
+pub(crate) use verify::{Expected, read_back};
 
 /// The position of a new key in its mapping.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -497,12 +497,18 @@ impl<'a> Edit<'a> {
                 let document = document_at(file, 0);
                 lower::apply(document, edit, self.allow_shared, self.json)?
             }
-            _ => lower::EditedDocument::Text(self.apply()?),
+            _ => {
+                let text = self.apply()?;
+                let file = File::parse(text);
+                let file = file.map_err(|error| EditError::new(Span::empty(0), error))?;
+                return Ok(file.with_offset(lines, columns));
+            }
         };
         let new = match new {
             lower::EditedDocument::Parsed(file) => file,
-            lower::EditedDocument::Text(text) => {
-                File::parse(text).map_err(|error| EditError::new(Span::empty(0), error))?
+            lower::EditedDocument::Text(text, ranges) => {
+                let file = File::parse_changed(document_at(file, 0), text, &ranges);
+                file.map_err(|error| EditError::new(Span::empty(0), error))?
             }
         };
         Ok(new.with_offset(lines, columns))

@@ -6,6 +6,7 @@ use crate::lookup::PathLookup;
 use crate::node::NodeKind;
 use crate::node_ref::NodeRef;
 use crate::path::{Path, Segment};
+use crate::pattern::Place;
 use crate::value::Value;
 
 impl<'a> Edit<'a> {
@@ -33,6 +34,82 @@ impl<'a> Edit<'a> {
             PathLookup::Shared { by } => Err(shared(by)),
             PathLookup::Missing { at, found } => self.make(at, path, found, value.into()),
         }
+    }
+
+    /// Sets the value at a place of a [`PathPattern`](crate::PathPattern), and creates missing parents.
+    ///
+    /// ```
+    /// use krm_yaml::{Edit, File, PathPattern};
+    ///
+    /// let file = File::parse("containers:\n- {name: a}\n- {name: b, image: c}\n".to_owned())?;
+    /// let pattern: PathPattern = "containers[*].image".parse()?;
+    /// let root = file.document(0).and_then(|document| document.root()).expect("a root");
+    /// let mut edit = Edit::new(&file);
+    /// for place in pattern.places(root) {
+    ///     edit.set_place(&place, "web")?;
+    /// }
+    /// assert_eq!(edit.apply()?, "containers:\n- {name: a, image: web}\n- {name: b, image: web}\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn set_place(
+        &mut self,
+        place: &Place<'a>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        match place {
+            Place::Found { node, .. } => self.set(*node, value),
+            Place::Missing { at, path, missing } => {
+                let found = path.segments().len() - missing;
+                self.make(*at, path, found, value.into())
+            }
+            Place::Shared { by } => Err(shared(*by)),
+        }
+    }
+
+    /// Appends an element to the sequence at a place, which is created where it is missing.
+    pub fn append_place(
+        &mut self,
+        place: &Place<'a>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        match place {
+            Place::Found { node, .. } if node.kind() == NodeKind::Alias => Err(shared(*node)),
+            Place::Found { node, .. } => self.append(*node, value),
+            place => self.set_place(place, Value::Sequence(vec![value.into()])),
+        }
+    }
+
+    /// Removes what is at a place of a pattern.
+    pub fn remove_place(
+        &mut self,
+        place: &Place<'a>,
+        empty_parents: EmptyParents,
+    ) -> Result<(), EditError> {
+        match place {
+            Place::Found { node, .. } => self.remove_found(*node, empty_parents),
+            Place::Shared { by } => Err(shared(*by)),
+            Place::Missing { at, path, missing } => {
+                let existing = &path.segments()[..path.segments().len() - missing];
+                Err(not_found(*at, existing))
+            }
+        }
+    }
+
+    /// Removes a node that was found. Of duplicate keys, all are removed, as by [`Edit::remove_at`].
+    fn remove_found(
+        &mut self,
+        node: NodeRef<'a>,
+        empty_parents: EmptyParents,
+    ) -> Result<(), EditError> {
+        let key = node.key().and_then(|key| key.resolve().as_scalar());
+        let duplicates = match (key, node.parent().and_then(NodeRef::as_mapping)) {
+            (Some(key), Some(mapping)) => {
+                let name = key.value();
+                mapping.entries().filter(|it| it.is(&name)).map(|entry| entry.value).collect()
+            }
+            _ => vec![node],
+        };
+        duplicates.into_iter().try_for_each(|node| self.remove(node, empty_parents))
     }
 
     fn make(
@@ -103,30 +180,16 @@ impl<'a> Edit<'a> {
     ) -> Result<(), EditError> {
         match document.lookup(path).ok_or_else(|| no_document(document))? {
             PathLookup::Shared { by } => Err(shared(by)),
-            PathLookup::Missing { at, found } => {
-                let mut there = Path::default();
-                for segment in &path.segments()[..found] {
-                    there.push(segment.clone());
-                }
-                Err(EditError::at(at, EditErrorKind::PathNotFound { found: there.to_string() }))
-            }
-            PathLookup::Found(node) => {
-                let duplicates =
-                    match (path.segments().last(), node.parent().and_then(NodeRef::as_mapping)) {
-                        (Some(Segment::Key(key)), Some(mapping)) => mapping
-                            .entries()
-                            .filter(|entry| entry.is(key))
-                            .map(|entry| entry.value)
-                            .collect(),
-                        _ => vec![node],
-                    };
-                for node in duplicates {
-                    self.remove(node, empty_parents)?;
-                }
-                Ok(())
-            }
+            PathLookup::Missing { at, found } => Err(not_found(at, &path.segments()[..found])),
+            PathLookup::Found(node) => self.remove_found(node, empty_parents),
         }
     }
+}
+
+/// The error for a path of which only these segments exist.
+fn not_found(at: NodeRef<'_>, existing: &[Segment]) -> EditError {
+    let found: Path = existing.iter().collect();
+    EditError::at(at, EditErrorKind::PathNotFound { found: found.to_string() })
 }
 
 fn no_document(document: DocumentRef<'_>) -> EditError {

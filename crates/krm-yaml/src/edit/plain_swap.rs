@@ -177,7 +177,9 @@ mod tests {
         let is_certain = is_certain(document, &edit, &splices);
         if is_certain {
             let new = splice::apply(file.text(), document.span(), splices).expect("it is one");
-            let read = verify::read_back(document, &edit, &BTreeMap::new(), false, new.clone());
+            let changes = BTreeMap::new();
+            let expected = verify::Expected::new(&edit, &changes, false);
+            let read = verify::read_back(document, &expected, new.clone(), None);
             prop_assert!(read.is_ok(), "{raw:?} in {:?}: {new:?} {read:?}", file.text());
         }
         Ok(is_certain)

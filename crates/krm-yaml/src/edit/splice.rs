@@ -3,6 +3,7 @@
 //! The replacement is new text, or another range of the source with the splices inside it applied. The latter is what allows an edit to
 //! move an entry and to change it: computing the moved text first would apply inner edits twice or not at all.
 
+use crate::fast_parser::ChangedRange;
 use crate::span::{Span, foreign_breaks};
 
 /// A piece of a replacement.
@@ -103,6 +104,21 @@ impl Splice {
     pub(crate) fn remove(span: Span) -> Self {
         Self::parts(span, Vec::new())
     }
+}
+
+/// The ranges that splices change, in order. `None` if some move text, whose place in the result does not follow from theirs.
+pub(crate) fn changed_ranges(splices: &[Splice]) -> Option<Vec<ChangedRange>> {
+    let length = |part: &Part| match part {
+        Part::New(text) => text.len() as u32,
+        Part::Keep(span) => span.len(),
+    };
+    let range = |splice: &Splice| {
+        let new_length = splice.parts.iter().map(length).fold(0, u32::wrapping_add);
+        (!splice.is_move).then_some(ChangedRange { old: splice.span, new_length })
+    };
+    let mut ranges = splices.iter().map(range).collect::<Option<Vec<_>>>()?;
+    ranges.sort_by_key(|it| (it.old.start, it.old.end));
+    Some(ranges)
 }
 
 /// Two splices overlap.

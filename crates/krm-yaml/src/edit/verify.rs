@@ -9,43 +9,67 @@ use super::lower::CollectionChange;
 use super::{DocumentEdit, EditError, EditErrorKind, kubernetes};
 use crate::ScalarType;
 use crate::document::DocumentRef;
+use crate::fast_parser::ChangedRange;
 use crate::file::File;
 use crate::node::NodeKind;
 use crate::node_ref::{NodeRef, Scalar};
-use crate::parser::ReadOptions;
 
 /// Returns the new text of the document, parsed, if it means what the edit asks for, and if Kubernetes reads it like the old one.
+///
+/// `ranges` are those of the old text that changed, if they are known: then only these lines are parsed again. That the others are the same is
+/// checked there.
 pub(crate) fn read_back(
     document: DocumentRef<'_>,
-    edit: &DocumentEdit<'_>,
-    changes: &BTreeMap<u32, CollectionChange<'_>>,
-    json_scalars: bool,
+    expected: &Expected<'_, '_>,
     text: String,
+    ranges: Option<&[ChangedRange]>,
 ) -> Result<File, EditError> {
-    let expected = Expected { edit, changes, json_scalars };
-    let file = expected.read(document, text)?;
+    let file = expected.read(document, text, ranges)?;
     let new = file.document(0).and_then(|new| kubernetes::without_hazards(document, new));
-    match new.map(|text| expected.read(document, text)) {
+    match new.map(|text| expected.read(document, text, None)) {
         Some(Ok(changed)) => Ok(changed),
         Some(Err(_)) | None => Ok(file),
     }
 }
 
-struct Expected<'e, 'c> {
+/// What an edit asks for.
+pub(crate) struct Expected<'e, 'c> {
     edit: &'e DocumentEdit<'e>,
     changes: &'c BTreeMap<u32, CollectionChange<'c>>,
     /// Whether scalars may be spelled as in JSON.
     json_scalars: bool,
+    /// The nodes that change, sorted.
+    touched: Vec<u32>,
+}
+
+impl<'e, 'c> Expected<'e, 'c> {
+    pub(crate) fn new(
+        edit: &'e DocumentEdit<'e>,
+        changes: &'c BTreeMap<u32, CollectionChange<'c>>,
+        json_scalars: bool,
+    ) -> Self {
+        let touched = edit.values.keys().chain(edit.keys.keys()).chain(changes.keys());
+        let mut touched: Vec<u32> = touched.copied().collect();
+        touched.sort_unstable();
+        Self { edit, changes, json_scalars, touched }
+    }
 }
 
 impl Expected<'_, '_> {
     /// Parses the new text of the document and compares it with the old one.
-    fn read(&self, document: DocumentRef<'_>, text: String) -> Result<File, EditError> {
+    fn read(
+        &self,
+        document: DocumentRef<'_>,
+        text: String,
+        ranges: Option<&[ChangedRange]>,
+    ) -> Result<File, EditError> {
         let whole = document.root().map_or(document.span(), |root| root.full_span());
         let refuse = |kind: EditErrorKind| Err(EditError::new(whole, kind));
-        let Ok(file) = File::parse_with(text, ReadOptions::default()) else {
-            return refuse(EditErrorKind::ResultTooLarge);
+        let file = match ranges {
+            Some(ranges) => File::parse_changed(document, text, ranges),
+            None => File::parse(text),
         };
+        let Ok(file) = file else { return refuse(EditErrorKind::ResultTooLarge) };
         if let Some(error) = file.errors().next() {
             return refuse(EditErrorKind::InvalidResult { error: error.to_string().into() });
         }
@@ -64,6 +88,14 @@ impl Expected<'_, '_> {
     /// Compares an old node and its changes with the new node. The error is the old node that differs.
     fn node<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
         let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
+        // Most of a document is as it was.
+        let is_untouched = self.is_untouched(old);
+        if is_untouched && old.is_collection() && old.is_written_as(new) {
+            return Ok(());
+        }
+        if is_untouched {
+            return self.unchanged(old, new);
+        }
         if let Some(value) = self.edit.values.get(&old.index) {
             let keeps_anchor =
                 old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
@@ -75,15 +107,17 @@ impl Expected<'_, '_> {
                 .is_some_and(|key| key.is(name) && key.resolve() == ScalarType::String);
             return holds(is_named && old.anchor() == new.anchor());
         }
+        self.unchanged(old, new)
+    }
+
+    /// Compares a node that is not changed itself.
+    fn unchanged<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
+        let holds = |ok: bool| if ok { Ok(()) } else { Err(old) };
         // Most nodes have neither anchor nor tag.
         if old.node().has_properties() || new.node().has_properties() {
             holds(old.anchor() == new.anchor() && old.tag() == new.tag())?;
         }
         if old.is_collection() {
-            // Most of a document is as it was.
-            if self.is_untouched(old) && old.is_written_as(new) {
-                return Ok(());
-            }
             holds(old.kind() == new.kind())?;
             return self.children(old, new);
         }
@@ -101,12 +135,10 @@ impl Expected<'_, '_> {
         })
     }
 
-    /// Whether no change is inside a collection.
+    /// Whether no change is at a node or inside it.
     fn is_untouched(&self, old: NodeRef<'_>) -> bool {
-        let inside = old.index..old.subtree().end as u32;
-        self.edit.values.range(inside.clone()).next().is_none()
-            && self.edit.keys.range(inside.clone()).next().is_none()
-            && self.changes.range(inside).next().is_none()
+        let first = self.touched.partition_point(|it| *it < old.index);
+        self.touched.get(first).is_none_or(|it| *it >= old.subtree().end as u32)
     }
 
     fn children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {

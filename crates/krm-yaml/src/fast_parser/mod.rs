@@ -9,6 +9,7 @@
 mod block_scalar;
 mod bytes;
 mod flow;
+mod resume;
 mod scalars;
 
 use crate::node::{CollectionStyle, Indent, Node, ScalarStyle};
@@ -16,6 +17,7 @@ use crate::parser::ReadOptions;
 use crate::span::Span;
 use bytes::Bytes;
 use flow::Bracket;
+pub(crate) use resume::{ChangedRange, parse_changed};
 
 /// The longest key that is certainly valid. Spec: YAML 1.2 allows 1024 characters before the colon of an implicit key.
 const LONGEST_KEY: usize = 1000;

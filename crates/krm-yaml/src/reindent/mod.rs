@@ -57,7 +57,8 @@ impl DocumentRef<'_> {
         if text == self.text() {
             return Ok(text);
         }
-        edit::read_back(self, &edit::DocumentEdit::default(), &BTreeMap::new(), false, text)
+        let (edit, changes) = (edit::DocumentEdit::default(), BTreeMap::new());
+        edit::read_back(self, &edit::Expected::new(&edit, &changes, false), text, None)
             .map(crate::File::into_text)
     }
 }

@@ -9,4 +9,5 @@ pub(crate) use decode::{decode, lines};
 pub(crate) use json::json_scalar;
 pub use resolve::ScalarType;
 pub(crate) use resolve::{resolve, resolve_1_1, resolve_tagged};
+pub use write::write_double_quoted;
 pub(crate) use write::{BlockScalarIndent, ScalarContext, write_plain_or_quoted, write_scalar};

@@ -91,18 +91,34 @@ fn single_quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
 }
 
-/// Double-quoted, using only escape sequences that JSON has, too.
 fn double_quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
+    write_double_quoted(text, &mut out);
+    out
+}
+
+/// Appends a string as a double-quoted scalar on one line. It only has escape sequences that JSON has, too, so it is valid JSON and YAML.
+///
+/// ```
+/// let mut out = String::new();
+/// krm_yaml::write_double_quoted("a \"b\"\n\u{85}", &mut out);
+/// assert_eq!(out, r#""a \"b\"\n\u0085""#);
+/// ```
+pub fn write_double_quoted(text: &str, out: &mut String) {
     out.push('"');
-    for c in text.chars() {
+    let mut start = 0;
+    for (at, c) in text.char_indices() {
+        if is_printable(c) && !matches!(c, '"' | '\\') {
+            continue;
+        }
+        out.push_str(&text[start..at]);
+        start = at + c.len_utf8();
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if is_printable(c) => out.push(c),
             c => {
                 let mut units = [0; 2];
                 for unit in c.encode_utf16(&mut units) {
@@ -111,8 +127,8 @@ fn double_quoted(text: &str) -> String {
             }
         }
     }
+    out.push_str(&text[start..]);
     out.push('"');
-    out
 }
 
 /// Whether a character can be written in a scalar without an escape sequence, on one line.

@@ -6,7 +6,7 @@ use crate::properties::change::What;
 use crate::properties::draw::Draw;
 use crate::properties::editing::{self, EditResult, Edited, Scope};
 use crate::properties::emit::{self, Sample};
-use crate::properties::{Verdict, common_lines, indentation, mutate, reading};
+use crate::properties::{Verdict, common_lines, indentation, lenient_text, mutate, reading};
 use crate::refusals::Refusals;
 use crate::runner::{holds, is_survey};
 
@@ -120,6 +120,34 @@ fn several_changes_keep_all_properties() {
         edited.untouched_stays()?;
         edited.unknown_survives()
     });
+}
+
+/// A text that only Kubernetes accepts is edited like any other.
+#[test]
+fn edits_of_lenient_texts_keep_all_properties() {
+    let tried = Cell::new(0_u32);
+    for scope in [Scope::One, Scope::Few, Scope::Swap, Scope::Format] {
+        holds(|bytes| {
+            let (choices, document) = bytes.split_at(bytes.len().min(EDIT_CHOICES));
+            let valid = sample(document).text;
+            let Some(text) = lenient_text::lenient(&mut Draw::new(document), &valid) else {
+                return Ok(());
+            };
+            match editing::edit(&mut Draw::new(choices), &text, scope, false) {
+                EditResult::Edited(edited) => {
+                    tried.set(tried.get() + 1);
+                    edited.edit_is_read_back()?;
+                    edited.untouched_stays()?;
+                    edited.unknown_survives()
+                }
+                EditResult::Refused { brief, why, .. } if is_survey() => {
+                    Err(format!("refused to {brief}: {why}\n{text}\n{text:?}"))
+                }
+                _ => Ok(()),
+            }
+        });
+    }
+    assert!(tried.get() > 100, "{} edits were made", tried.get());
 }
 
 /// YAML values that are inserted into JSON keep their meaning and are spelled as in JSON.

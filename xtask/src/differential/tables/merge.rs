@@ -15,7 +15,7 @@ pub(super) fn run_two_way(runner: &Runner, case: &TestCase) -> TaskResult<CaseRe
     };
     let mut arguments = vec!["yaml", "merge", "source.yaml", "dest.yaml", "--new-items", new_items];
     arguments.extend(list_keys(case));
-    let output = runner.run(&arguments)?;
+    let output = runner.run_in_place(&arguments, "dest.yaml")?;
     let has_same_elements =
         || -> TaskResult<bool> { Ok(sorted(case.text("expected"))? == sorted(&stdout(&output))?) };
     match compare_output(case, &output)? {
@@ -63,7 +63,7 @@ pub(super) fn run_three_way(runner: &Runner, case: &TestCase) -> TaskResult<Case
     let mut arguments = vec!["yaml", "merge3", "--base", "base.yaml"];
     arguments.extend(["--upstream", "upstream.yaml", "--local", "local.yaml"]);
     arguments.extend(list_keys(case));
-    compare_output(case, &runner.run(&arguments)?)
+    compare_output(case, &runner.run_in_place(&arguments, "local.yaml")?)
 }
 
 fn list_keys(case: &TestCase) -> [&'static str; 2] {

@@ -164,6 +164,15 @@ impl Runner {
         command.current_dir(&self.directory).args(arguments).stdin(std::process::Stdio::null());
         Ok(command.output()?)
     }
+
+    /// Runs a command that edits a file, and returns the new file as its output. Conflicts are written and exit with 1.
+    fn run_in_place(&self, arguments: &[&str], file: &str) -> TaskResult<Output> {
+        let mut output = self.run(arguments)?;
+        if matches!(output.status.code(), Some(0 | 1)) {
+            output.stdout = std::fs::read(self.directory.join(file))?;
+        }
+        Ok(output)
+    }
 }
 
 /// Compares two files: first their bytes, then their values and, if `comments`, their comments.

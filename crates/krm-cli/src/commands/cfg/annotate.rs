@@ -1,11 +1,13 @@
 //! `krm cfg annotate`: sets annotations of resources.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::annotate::{ResourceFilter, annotate};
 use krm_core::diagnostics::closest_kind;
 use krm_core::{Diagnostic, PackageResource};
 
 use super::edit_session::{EditOptions, EditSession, EditablePackage};
 use crate::cli::Global;
+use crate::commands::completion::candidates;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Failure};
@@ -18,7 +20,7 @@ Examples:
 
 /// Set annotations on the resources of a package.
 ///
-/// An existing annotation gets the new value. Values are always strings: 1 is written as \"1\". All resources are annotated, or those
+/// An existing annotation gets the new value. Values are always strings: 1 is written as "1". All resources are annotated, or those
 /// that match all of --kind, --apiVersion, --name and --namespace.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -31,7 +33,7 @@ pub(crate) struct Args {
     kv: Vec<(String, String)>,
 
     /// Only resources of this kind
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(candidates::kinds))]
     kind: Option<String>,
 
     /// Only resources with this apiVersion
@@ -39,11 +41,11 @@ pub(crate) struct Args {
     api_version: Option<String>,
 
     /// Only resources with this name
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(candidates::names))]
     name: Option<String>,
 
     /// Only resources in this namespace
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(candidates::namespaces))]
     namespace: Option<String>,
 
     #[command(flatten)]
@@ -60,6 +62,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         api_version: args.api_version.clone(),
         name: args.name.clone(),
         namespace: args.namespace.clone(),
+        labels: Vec::new(),
     };
     let session = EditSession::open(&args.package, &args.edit_options, global, console)?;
     let is_chosen = |placed: PackageResource<'_>| filter.matches(placed.resource);

@@ -20,7 +20,7 @@ Examples:
   krm cfg cat shop
   krm cfg cat shop --wrap-kind List | kubectl apply -f -
   krm cfg cat shop --include-local
-  krm cfg cat shop -R=false -o json
+  krm cfg cat shop --no-recurse -o json
   krm cfg cat shop --wrap-kind ResourceList --function-config fn.yaml
   krm cfg cat shop --strip-comments --dest out --diff";
 
@@ -105,7 +105,7 @@ fn parse_style(name: &str) -> Result<(), String> {
     }
 }
 
-pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let loaded = args.input.load(global)?;
     match (&args.dest, &args.wrap.wrap_kind) {
         (Some(dest), _) => return write_to(args, dest, &loaded, global, console),

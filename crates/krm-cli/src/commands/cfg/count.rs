@@ -14,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   krm cfg count shop
   krm cfg count shop --kind=false
-  krm cfg count shop -R=false -o json
+  krm cfg count shop --no-recurse -o json
   kubectl get all -o yaml | krm cfg count -";
 
 /// Count resources by kind.

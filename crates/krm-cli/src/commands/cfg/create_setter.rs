@@ -1,5 +1,6 @@
 //! `krm cfg create-setter`: defines a setter and adds references to it to the fields that hold its value.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::setters::{Changes, CreateSetter};
 use krm_core::{Diagnostic, PackageFile};
 use krm_yaml::Path;
@@ -7,13 +8,14 @@ use krm_yaml::Path;
 use super::edit_session::EditOptions;
 use super::setters::{self, RefStyle, SetterPackage};
 use crate::cli::Global;
+use crate::commands::completion::candidates;
 use crate::console::Console;
 use crate::loader;
 use crate::{CommandResult, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
-  krm cfg create-setter shop replicas 3 --field spec.replicas --type integer
+  krm cfg create-setter replicas 3 --field spec.replicas --type integer
   krm cfg create-setter shop image-tag 1.26.0 --description 'release of the shop' --set-by team-shop
   krm cfg create-setter shop args --type array --field containers.args
   krm cfg create-setter shop replicas 3 --schema-path replicas.json --diff";
@@ -30,7 +32,8 @@ pub(crate) struct Args {
     package: SetterPackage,
 
     /// Name of the setter
-    name: String,
+    #[arg(allow_negative_numbers = true, add = ArgValueCandidates::new(candidates::setters))]
+    name: Option<String>,
 
     /// Value of the setter
     #[arg(allow_negative_numbers = true)]
@@ -79,11 +82,15 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let schema = schema(args, global)?;
-    let opened = args.package.open(&args.edit_options, global, console)?;
+    let most = if args.value_option.is_some() { 1 } else { 2 };
+    let given = args.name.iter().chain(&args.value);
+    let (dir, words) = args.package.split(given, 1..=most, "NAME")?;
+    let (name, value) = (words[0], words.get(1).map(|&value| value.to_owned()));
+    let opened = args.package.open(dir, &args.edit_options, global, console)?;
     let packages = opened.setters(global);
     let create = CreateSetter {
-        name: args.name.clone(),
-        value: args.value.clone().or_else(|| args.value_option.clone()),
+        name: name.to_owned(),
+        value: value.or_else(|| args.value_option.clone()),
         field: args.field.clone(),
         set_by: args.set_by.clone(),
         description: args.description.clone(),
@@ -98,21 +105,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         console.report_all(&created.warnings);
         status.extend(setters::headline(&packages, package));
         if created.existed {
-            status.push(setters::added_references("setter", &args.name, &created.fields));
+            status.push(setters::added_references("setter", name, &created.fields));
             changes.merge(created.changes);
             continue;
         }
         if created.fields.is_empty() {
             status.push(format!(
-                "setter \"{}\" doesn't match any field in resource configs, but creating setter definition",
-                args.name
+                "setter \"{name}\" doesn't match any field in resource configs, but creating setter definition"
             ));
         }
-        status.push(format!(
-            "created setter \"{}\" for {}",
-            args.name,
-            setters::describe_fields(&created.fields)
-        ));
+        let fields = setters::describe_fields(&created.fields);
+        status.push(format!("created setter \"{name}\" for {fields}"));
         changes.merge(created.changes);
     }
     let plan = setters::plan(&changes, &opened.session, global);

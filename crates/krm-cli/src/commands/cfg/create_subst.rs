@@ -26,7 +26,7 @@ pub(crate) struct Args {
     package: SetterPackage,
 
     /// Name of the substitution
-    name: String,
+    name: Option<String>,
 
     /// Current value of the fields
     #[arg(long, value_name = "VALUE", required = true)]
@@ -53,10 +53,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let opened = args.package.open(&args.edit_options, global, console)?;
+    let (dir, names) = args.package.split(&args.name, 1..=1, "NAME")?;
+    let name = names[0];
+    let opened = args.package.open(dir, &args.edit_options, global, console)?;
     let packages = opened.setters(global);
     let create = CreateSubstitution {
-        name: args.name.clone(),
+        name: name.to_owned(),
         field_value: args.field_value.clone(),
         pattern: args.pattern.clone(),
         markers: args.markers.clone(),
@@ -69,17 +71,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         console.report_all(&created.warnings);
         status.extend(setters::headline(&packages, package));
         if created.existed {
-            status.push(setters::added_references("substitution", &args.name, &created.fields));
+            status.push(setters::added_references("substitution", name, &created.fields));
             changes.merge(created.changes);
             continue;
         }
-        status.extend(created.setters.iter().map(|(name, value)| {
+        status.extend(created.setters.iter().map(|(setter, value)| {
             format!(
-                "unable to find setter with name {name}, creating new setter with value {value}"
+                "unable to find setter with name {setter}, creating new setter with value {value}"
             )
         }));
         let fields = setters::describe_fields(&created.fields);
-        status.push(format!("created substitution \"{}\" for {fields}", args.name));
+        status.push(format!("created substitution \"{name}\" for {fields}"));
         changes.merge(created.changes);
     }
     let plan = setters::plan(&changes, &opened.session, global);

@@ -11,7 +11,7 @@ use crate::console::Console;
 const EXAMPLES: &str = "\
 Examples:
   krm cfg delete-subst shop image
-  krm cfg delete-subst shop image -R --diff";
+  krm cfg delete-subst shop image --diff";
 
 /// Delete a substitution and the references to it.
 ///
@@ -23,16 +23,18 @@ pub(crate) struct Args {
     package: SetterPackage,
 
     /// Name of the substitution
-    name: String,
+    name: Option<String>,
 
     #[command(flatten)]
     edit_options: EditOptions,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let opened = args.package.open(&args.edit_options, global, console)?;
-    let matches = |it: &Setters<'_>| it.definitions().substitution(&args.name).is_some();
-    let action = format!("deleted substitution \"{}\"", args.name);
-    let delete = DeleteDefinition::substitution(&*args.name);
+    let (dir, names) = args.package.split(&args.name, 1..=1, "NAME")?;
+    let name = names[0];
+    let opened = args.package.open(dir, &args.edit_options, global, console)?;
+    let matches = |it: &Setters<'_>| it.definitions().substitution(name).is_some();
+    let action = format!("deleted substitution \"{name}\"");
+    let delete = DeleteDefinition::substitution(name);
     setters::delete(opened, &delete, matches, &action, &args.edit_options, global, console)
 }

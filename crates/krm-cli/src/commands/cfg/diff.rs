@@ -8,7 +8,7 @@ use krm_core::print;
 use krm_core::{Diagnostic, Package, PackageFile};
 
 use super::package_merge;
-use crate::cli::Global;
+use crate::cli::{Global, Recursion};
 use crate::commands::check_stdin_once;
 use crate::commands::merge_options::ListOptions;
 use crate::console::Console;
@@ -18,6 +18,7 @@ use crate::{CommandResult, Exit, Failure};
 const EXAMPLES: &str = "\
 Examples:
   krm cfg diff shop@v1 shop
+  krm cfg diff ../shop@v1
   krm cfg diff old.yaml new.yaml --only-meaning
   krm cfg diff shop@v1 shop -o json
   kubectl get deploy web -o yaml | krm cfg diff - web.yaml
@@ -34,9 +35,20 @@ pub(crate) struct Args {
     /// Old directory or file; - is standard input
     old: String,
 
-    /// New directory or file; - is standard input
+    /// New directory or file [default: current directory]; - is standard input
+    #[arg(default_value = ".", hide_default_value = true)]
     new: String,
 
+    #[command(flatten)]
+    recursion: Recursion,
+
+    #[command(flatten)]
+    options: DiffOptions,
+}
+
+/// How differences are found and shown.
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct DiffOptions {
     /// Format of the differences
     #[arg(short, long, value_name = "FORMAT", default_value = "text")]
     output: Format,
@@ -61,10 +73,10 @@ enum Format {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     check_stdin_once([&*args.old, &*args.new])?;
-    let old = loader::load(&args.old, global.load_options()).map_err(Failure::input)?;
+    let options = args.recursion.load_options(global);
+    let old = loader::load(&args.old, options).map_err(Failure::input)?;
     let beside = [&old.package];
-    let new =
-        loader::load_beside(&args.new, global.load_options(), &beside).map_err(Failure::input)?;
+    let new = loader::load_beside(&args.new, options, &beside).map_err(Failure::input)?;
     let diagnostics: Vec<Diagnostic> =
         [&old, &new].into_iter().flat_map(LoadedPackage::diagnostics).collect();
     console.report_all(&diagnostics);
@@ -73,31 +85,47 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         return Ok(Exit::Input);
     }
     let reports_moves = old.origin == Origin::Directory && new.origin == Origin::Directory;
-    let schema = package_merge::schema(&args.lists, &[&old.package, &new.package], console)?;
-    let lists = args.lists.pairing(&schema);
-    let changes = diff::diff_packages(&old.package, &new.package, reports_moves, lists)
-        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
-    let wanted = |change: &&ResourceDiff<'_>| !args.only_meaning || change.is_semantic();
-    let changes: Vec<&ResourceDiff<'_>> = changes.iter().filter(wanted).collect();
-    match args.output {
-        Format::Text => print_text(&changes, args, console)?,
-        Format::Json => {
-            let records = changes.iter();
-            let list: Vec<_> = records
-                .map(|it| diff::record(it, console.shows_secrets(), args.only_meaning))
-                .collect();
-            console.data(&print::records_to_json(&list).map_err(Failure::input)?)?;
-        }
-        Format::Unified => {
-            print_files(&changes, [&old.package, &new.package], console)?;
-        }
+    let differs = args.options.compare([&old.package, &new.package], reports_moves, console)?;
+    Ok(if differs { Exit::Findings } else { Exit::Success })
+}
+
+impl DiffOptions {
+    /// Whether files are compared line by line.
+    pub(crate) fn is_unified(&self) -> bool {
+        self.output == Format::Unified
     }
-    Ok(if changes.is_empty() { Exit::Success } else { Exit::Findings })
+
+    /// Prints the differences of two packages. Returns whether there are any.
+    pub(crate) fn compare(
+        &self,
+        packages: [&Package; 2],
+        reports_moves: bool,
+        console: &mut Console,
+    ) -> Result<bool, Failure> {
+        let schema = package_merge::schema(&self.lists, &packages, console)?;
+        let lists = self.lists.pairing(&schema);
+        let changes = diff::diff_packages(packages[0], packages[1], reports_moves, lists)
+            .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+        let wanted = |change: &&ResourceDiff<'_>| !self.only_meaning || change.is_semantic();
+        let changes: Vec<&ResourceDiff<'_>> = changes.iter().filter(wanted).collect();
+        match self.output {
+            Format::Text => print_text(&changes, self, console)?,
+            Format::Json => {
+                let records = changes.iter();
+                let list: Vec<_> = records
+                    .map(|it| diff::record(it, console.shows_secrets(), self.only_meaning))
+                    .collect();
+                console.data(&print::records_to_json(&list).map_err(Failure::input)?)?;
+            }
+            Format::Unified => print_files(&changes, packages, console)?,
+        }
+        Ok(!changes.is_empty())
+    }
 }
 
 fn print_text(
     changes: &[&ResourceDiff<'_>],
-    args: &Args,
+    options: &DiffOptions,
     console: &mut Console,
 ) -> Result<(), Failure> {
     let mut is_first = true;
@@ -110,7 +138,7 @@ fn print_text(
             console.line(&format!("  {line}"))?;
         }
     }
-    if args.only_meaning {
+    if options.only_meaning {
         return Ok(());
     }
     let mut title = Some("only comments and formatting");

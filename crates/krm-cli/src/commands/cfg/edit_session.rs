@@ -2,19 +2,19 @@
 
 use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan, Severity};
 
-use crate::cli::{Global, Preview, optional_bool};
+use crate::cli::{Global, Preview, Recursion};
 use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
 use crate::disk::Lock;
-use crate::loader::{self, LoadedPackage, Origin};
-use crate::walk::Subpackages;
+use crate::loader::{self, LoadOptions, LoadedPackage, Origin};
+use crate::walk::{PackageSelection, Subpackages};
 use crate::{CommandResult, Exit, Failure, parallel};
 
 /// The package argument of a command that edits.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct EditablePackage {
-    /// Directory or file to edit; - edits standard input to standard output
+    /// Directory or file to edit [default: current directory]; - edits standard input to standard output
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
@@ -25,7 +25,7 @@ pub(super) struct EditablePackage {
 /// The arguments of a command that edits several packages, one after the other.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct EditablePackages {
-    /// Directories or files to edit; - edits standard input to standard output
+    /// Directories or files to edit [default: current directory]; - edits standard input to standard output
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dirs: Vec<String>,
 
@@ -42,14 +42,6 @@ impl EditablePackages {
     }
 }
 
-#[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("recurse_subpackages", optional_bool))]
-pub(super) struct Recursion {
-    /// Also edit subpackages
-    #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
-    pub(super) recurse_subpackages: bool,
-}
-
 /// Options of every command that edits packages.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct EditOptions {
@@ -57,31 +49,73 @@ pub(crate) struct EditOptions {
     #[arg(long)]
     pub(crate) keep_going: bool,
 
+    /// Print the changes of --check, --diff or --dry-run in this format
+    #[arg(short, long, value_name = "FORMAT")]
+    pub(crate) output: Option<ChangesFormat>,
+
     #[command(flatten)]
     pub(crate) preview: Preview,
 
     /// Whether the command has no `--keep-going`, because it writes all files of a package or none.
     #[arg(skip)]
     pub(crate) is_atomic: bool,
+
+    /// Whether the command also reads files that are not manifests.
+    #[arg(skip)]
+    pub(crate) with_other_files: bool,
 }
 
 impl EditOptions {
     /// Options of a command that writes all files of a package or none.
     pub(crate) fn atomic(preview: Preview) -> Self {
-        Self { keep_going: false, preview, is_atomic: true }
+        let (keep_going, output, with_other_files) = (false, None, false);
+        Self { keep_going, output, preview, is_atomic: true, with_other_files }
+    }
+
+    /// How the packages of the command are read.
+    pub(super) fn load_options(&self, options: LoadOptions) -> LoadOptions {
+        LoadOptions { with_other_files: self.with_other_files, ..options }
+    }
+
+    /// Checks that `-o` is used with a preview: what a command writes needs no format.
+    pub(crate) fn check_output(&self, console: &mut Console) -> Result<(), Failure> {
+        match self.output {
+            Some(format) => format.apply(&self.preview, console),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Format of changes for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum ChangesFormat {
+    /// One JSON array
+    Json,
+}
+
+impl ChangesFormat {
+    /// Makes a preview print its changes in this format.
+    pub(crate) fn apply(self, preview: &Preview, console: &mut Console) -> Result<(), Failure> {
+        if !preview.is_on() {
+            return Err(Failure::usage(Diagnostic::error(CommandKind::FormatWithoutPreview)));
+        }
+        console.print_changes_as_json();
+        Ok(())
     }
 }
 
 /// Whether a session includes subpackages.
 #[derive(Clone, Copy)]
-pub(crate) enum SubpackageScope {
+pub(crate) enum SubpackageScope<'s> {
     All,
     None,
     /// If the package reaches into them.
     If(fn(&Package) -> bool),
+    /// Some packages of a directory, with all their subpackages.
+    Selected(&'s PackageSelection),
 }
 
-impl From<bool> for SubpackageScope {
+impl From<bool> for SubpackageScope<'_> {
     fn from(recurse_subpackages: bool) -> Self {
         if recurse_subpackages { Self::All } else { Self::None }
     }
@@ -106,21 +140,25 @@ impl<'a> EditSession<'a> {
         global: &Global,
         console: &mut Console,
     ) -> Result<Self, Failure> {
-        Self::open_at(
-            &package.dir,
-            &[],
-            package.recursion.recurse_subpackages,
-            edit_options,
-            global,
-            console,
-        )
+        edit_options.check_output(console)?;
+        let scope = package.recursion.includes_subpackages();
+        let session = Self::open_at(&package.dir, &[], scope, edit_options, global, console)?;
+        session.count_resources(console);
+        Ok(session)
+    }
+
+    /// Counts the resources for the closing line. A filter has none, as its output is all that it does.
+    pub(crate) fn count_resources(&self, console: &mut Console) {
+        if self.loaded.origin != Origin::Stdin && !console.is_quiet() {
+            console.summary().add_resources(self.loaded.package.resources().count());
+        }
     }
 
     /// Opens the package in `dir`. `others` are files outside of it that are locked because they may be written, too.
-    pub(crate) fn open_at(
+    pub(crate) fn open_at<'s>(
         dir: &str,
         others: &[String],
-        scope: impl Into<SubpackageScope>,
+        scope: impl Into<SubpackageScope<'s>>,
         edit_options: &'a EditOptions,
         global: &Global,
         console: &mut Console,
@@ -129,17 +167,13 @@ impl<'a> EditSession<'a> {
             [dir.to_owned()].into_iter().chain(others.iter().cloned()).collect();
         let lock = plan::lock(&names, &edit_options.preview, console)?;
         let is_locked = lock.is_held();
-        let (scope, excluded) = (scope.into(), Subpackages::JournalsOnly);
+        let (scope, all) = (scope.into(), edit_options.load_options(global.load_options()));
+        let own = LoadOptions { subpackages: Subpackages::JournalsOnly, ..all };
         let load = || match scope {
-            SubpackageScope::All => {
-                loader::load_with(dir, global.load_options(), Subpackages::Include, is_locked)
-            }
-            SubpackageScope::None => {
-                loader::load_with(dir, global.load_options(), excluded, is_locked)
-            }
-            SubpackageScope::If(reaches) => {
-                loader::load_if(dir, global.load_options(), excluded, reaches, is_locked)
-            }
+            SubpackageScope::All => loader::load_to_edit(dir, all, is_locked),
+            SubpackageScope::None => loader::load_to_edit(dir, own, is_locked),
+            SubpackageScope::If(reaches) => loader::load_if(dir, own, reaches, is_locked),
+            SubpackageScope::Selected(only) => loader::load_selected(dir, all, only, is_locked),
         };
         let load = || load().map_err(Failure::input);
         let mut loaded = load()?;

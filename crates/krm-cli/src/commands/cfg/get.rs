@@ -1,17 +1,20 @@
 //! `krm cfg get`: prints the value of a setter, for scripts.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::Diagnostic;
 use krm_core::print::source_text;
 use krm_core::setters::{SetterKind, SetterValue};
 
 use super::setters::SetterPackage;
 use crate::cli::Global;
+use crate::commands::completion::candidates;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
+  krm cfg get image-tag
   krm cfg get shop image-tag
   docker pull shop/web:$(krm cfg get shop image-tag)";
 
@@ -25,21 +28,22 @@ pub(crate) struct Args {
     package: SetterPackage,
 
     /// Name of the setter
-    name: String,
+    #[arg(add = ArgValueCandidates::new(candidates::setters))]
+    name: Option<String>,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let package = args.package.load(global)?;
+    let (dir, names) = args.package.split(&args.name, 1..=1, "NAME")?;
+    let package = args.package.load(dir, global)?;
     let packages = package.setters(global);
     let errors: Vec<Diagnostic> =
         packages.iter().flat_map(|package| package.setters.errors()).cloned().collect();
     if !errors.is_empty() {
         return Err(Failure::Diagnostics(Exit::Input, errors));
     }
-    let found =
-        packages.iter().find_map(|package| package.setters.definitions().setter(&args.name));
+    let found = packages.iter().find_map(|package| package.setters.definitions().setter(names[0]));
     let missing = |error: Diagnostic| Err(Failure::Diagnostics(Exit::Findings, vec![error]));
-    let name = args.name.clone();
+    let name = names[0].to_owned();
     let Some(setter) = found else {
         let error =
             Diagnostic::error(SetterKind::NotDefined { target: format!("setter `{name}`") });

@@ -1,9 +1,10 @@
 //! `krm cfg list-setters`: lists setters with their values and the fields that reference them.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::Diagnostic;
 use krm_core::print::Record;
 use krm_core::setters::{
-    ListSetters, ReferenceTarget, SetterField, SetterList, Setters, fields_to_value,
+    ListSetters, ReferenceTarget, SetterField, SetterKind, SetterList, Setters, fields_to_value,
     referenced_names,
 };
 use krm_yaml::Value;
@@ -11,15 +12,17 @@ use krm_yaml::Value;
 use super::setters::SetterPackage;
 use super::{ListFormat, report_load_errors};
 use crate::cli::Global;
+use crate::commands::completion::candidates;
 use crate::console::{Console, Table};
-use crate::{CommandResult, Exit};
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
+  krm cfg list-setters
   krm cfg list-setters shop
   krm cfg list-setters shop replicas -o json
   krm cfg list-setters shop --include-subst --markdown
-  krm cfg list-setters shop -R --unused";
+  krm cfg list-setters shop --no-recurse --unused";
 
 /// List setters with their values and the number of their fields.
 ///
@@ -31,6 +34,7 @@ pub(crate) struct Args {
     package: SetterPackage,
 
     /// Only this setter
+    #[arg(add = ArgValueCandidates::new(candidates::setters))]
     name: Option<String>,
 
     /// Print Markdown tables
@@ -55,13 +59,17 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let package = args.package.load(global)?;
+    let (dir, names) = args.package.split(&args.name, 0..=1, "NAME")?;
+    let name = names.first().map(|&name| name.to_owned());
+    let package = args.package.load(dir, global)?;
     let packages = package.setters(global);
     let mut diagnostics: Vec<Diagnostic> = Vec::new();
     let mut records: Vec<Record<'_>> = Vec::new();
+    let mut is_listed = name.is_none() || args.unused || args.undefined;
     for (at, package) in packages.iter().enumerate() {
-        let list = ListSetters { name: args.name.clone(), unused: args.unused };
+        let list = ListSetters { name: name.clone(), unused: args.unused };
         let listed = list.compute(&package.setters);
+        is_listed |= !listed.setters.is_empty() || !listed.substitutions.is_empty();
         diagnostics
             .extend(package.setters.errors().iter().chain(package.setters.warnings()).cloned());
         if args.output.is_some() {
@@ -87,6 +95,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     console.flush()?;
     console.report_all(&diagnostics);
+    if let Some(name) = name.filter(|_| !is_listed) {
+        let kind = SetterKind::NotDefined { target: format!("setter `{name}`") };
+        let error = Diagnostic::error(kind).hint("use `krm cfg list-setters` to list the setters");
+        return Err(Failure::Diagnostics(Exit::Findings, vec![error]));
+    }
     let exit =
         if diagnostics.iter().any(Diagnostic::is_error) { Exit::Input } else { Exit::Success };
     report_load_errors(&package.loaded, exit, global, console)

@@ -11,9 +11,9 @@ use krm_yaml::File;
 
 use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
-use crate::cli::Global;
-use crate::commands::check_stdin_once;
+use crate::cli::{Global, Recursion};
 use crate::commands::merge_options::{self, ListOptions, NewItems};
+use crate::commands::{check_stdin_is_piped, check_stdin_once};
 use crate::console::Console;
 use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure, disk};
@@ -53,24 +53,34 @@ pub(crate) struct Args {
     new_items: NewItems,
 
     #[command(flatten)]
+    recursion: Recursion,
+
+    #[command(flatten)]
     edit_options: EditOptions,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let stdin = [disk::STDIN.to_owned()];
+    if args.packages.len() < 2 {
+        check_stdin_is_piped()?;
+    }
+    args.edit_options.check_output(console)?;
     let (destination, sources) = match args.packages.split_last() {
         Some((last, [])) => (last, &stdin[..]),
         Some((last, others)) => (last, others),
         None => (&stdin[0], &[][..]),
     };
     check_stdin_once(sources.iter().chain([destination]).map(String::as_str))?;
+    let scope = args.recursion.includes_subpackages();
     let mut session =
-        EditSession::open_at(destination, &[], true, &args.edit_options, global, console)?;
+        EditSession::open_at(destination, &[], scope, &args.edit_options, global, console)?;
+    session.count_resources(console);
+    let options = args.recursion.load_options(global);
     // Sources are merged one after the other, so the last one has the highest precedence.
     let mut loaded = Vec::new();
     for name in sources {
         loaded.push(
-            package_merge::load(name, &[], &mut session, &args.edit_options, global, console)?
+            package_merge::load(name, &[], &mut session, &args.edit_options, options, console)?
                 .package,
         );
     }

@@ -1,55 +1,51 @@
 //! `krm cfg merge3`: applies the changes between two versions of a package to a third.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 use krm_core::merge::{
     Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, TextChange, merge_other_file,
 };
-use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
-use krm_run::read_regular_file;
+use krm_core::{Diagnostic, PackagePath, Plan};
 
-use super::edit_session::{EditOptions, EditSession};
+use super::edit_session::{ChangesFormat, EditOptions, EditSession};
 use super::package_merge;
-use crate::cli::Global;
+use crate::cli::{Global, Recursion};
 use crate::commands::check_stdin_once;
 use crate::commands::conflict_records;
-use crate::commands::kinds::CommandKind;
 use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
 use crate::commands::plan;
 use crate::commands::yaml::read_valid;
 use crate::console::Console;
-use crate::disk::FILE_LIMIT;
-use crate::loader::{LoadedPackage, Origin};
-use crate::{CommandResult, Exit, Failure, disk};
+use crate::loader::{LoadedPackage, Origin, OtherFiles};
+use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
 Examples:
-  krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --diff
-  krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --on-conflict mark
-  krm cfg merge3 --to shop --resolve local
-  krm cfg merge3 --ancestor shop@v1 --from shop@v2 --to shop --on-conflict fail -o json";
+  krm cfg merge3 --base shop@v1 --upstream shop@v2 --local shop --diff
+  krm cfg merge3 --base shop@v1 --upstream shop@v2 --local shop --on-conflict mark
+  krm cfg merge3 --local shop --resolve local
+  krm cfg merge3 --base shop@v1 --upstream shop@v2 --local shop --on-conflict fail -o json";
 
 /// Apply the changes between two versions of a package to a third (three-way merge).
 ///
-/// Changes from --ancestor to --from are applied to --to: resources are added, removed, moved and merged field by field; everything
+/// Changes from --base to --upstream are applied to --local: resources are added, removed, moved and merged field by field; everything
 /// else is unchanged, byte for byte. If both sides changed the same field, upstream's value is taken with a warning, unless
 /// --on-conflict says otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Common ancestor of both sides (base)
-    #[arg(long, value_name = "DIR", required_unless_present = "resolve")]
-    ancestor: Option<String>,
+    /// Common ancestor of both sides
+    #[arg(long, alias = "ancestor", value_name = "DIR", required_unless_present = "resolve")]
+    base: Option<String>,
 
-    /// Package whose changes are merged (upstream)
-    #[arg(long, value_name = "DIR", required_unless_present = "resolve")]
-    from: Option<String>,
+    /// Package whose changes are merged
+    #[arg(long, alias = "from", value_name = "DIR", required_unless_present = "resolve")]
+    upstream: Option<String>,
 
-    /// Package to update (local)
-    #[arg(long, value_name = "DIR")]
-    to: String,
+    /// Package to update [default: current directory]
+    #[arg(long, alias = "to", value_name = "DIR", default_value = ".", hide_default_value = true)]
+    local: String,
 
     /// Match resources only if they are in files of the same path
     #[arg(long)]
@@ -65,22 +61,15 @@ pub(crate) struct Args {
     #[command(flatten)]
     conflicts: ConflictOptions,
 
-    /// Format of the conflicts
-    #[arg(short, long, value_name = "FORMAT")]
-    output: Option<Format>,
-
-    /// Resolve the conflict markers of an earlier merge in --to
-    #[arg(long, value_name = "SIDE", conflicts_with_all = ["ancestor", "from", "path_merge_key", "detect_renames", "output"])]
+    /// Resolve the conflict markers of an earlier merge in --local
+    #[arg(long, value_name = "SIDE", conflicts_with_all = ["base", "upstream", "path_merge_key", "detect_renames", "output"])]
     resolve: Option<Resolve>,
 
     #[command(flatten)]
-    edit_options: EditOptions,
-}
+    recursion: Recursion,
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// One JSON array
-    Json,
+    #[command(flatten)]
+    edit_options: EditOptions,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -92,18 +81,21 @@ enum Resolve {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let mut session =
-        EditSession::open_at(&args.to, &[], true, &args.edit_options, global, console)?;
+    let edit_options = &EditOptions { with_other_files: true, ..args.edit_options.clone() };
+    let scope = args.recursion.includes_subpackages();
+    let mut session = EditSession::open_at(&args.local, &[], scope, edit_options, global, console)?;
+    session.count_resources(console);
     if let Some(side) = args.resolve {
         return resolve(args, session, side, console);
     }
-    let names = [&args.ancestor, &args.from].map(|it| it.as_deref().unwrap_or_default());
-    check_stdin_once([names[0], names[1], &*args.to])?;
-    let edit_options = &args.edit_options;
-    let mut base = package_merge::load(names[0], &[], &mut session, edit_options, global, console)?;
+    let names = [&args.base, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
+    check_stdin_once([names[0], names[1], &*args.local])?;
+    let options = args.recursion.load_options(global);
+    let mut base =
+        package_merge::load(names[0], &[], &mut session, edit_options, options, console)?;
     let known = [&base.package];
     let mut upstream =
-        package_merge::load(names[1], &known, &mut session, edit_options, global, console)?;
+        package_merge::load(names[1], &known, &mut session, edit_options, options, console)?;
     let known = [&base.package, &session.loaded.package, &upstream.package];
     let schema = package_merge::schema(&args.lists, &known, console)?;
     let options = args.conflicts.merge_options(args.lists.pairing(&schema));
@@ -112,7 +104,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let (changes, conflicts, warnings) =
         merge(args, versions, &options, session.has_errors, global)?;
     let others = [&mut base, &mut upstream, &mut session.loaded];
-    let others = others.map(|it| std::mem::take(&mut it.others));
+    let others = others.map(LoadedPackage::take_other_files);
     // Frees two of the three packages before the plan is made.
     drop((base, upstream));
     let plan = package_merge::plan(changes, &mut session.loaded, global)?;
@@ -127,14 +119,19 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     merge_options::report_notes(&warnings, console);
     let action = args.conflicts.action(&conflicts, can_record);
-    match args.output {
-        Some(Format::Json) => console.data(&merge_options::conflicts_json(&conflicts))?,
+    match edit_options.output {
+        Some(ChangesFormat::Json) => {
+            console.data(&merge_options::conflicts_json(&conflicts))?;
+            console.print_changes_as_json();
+        }
         None => console.report_all(&args.conflicts.diagnostics(&conflicts, action)),
     }
     if action == ConflictAction::Fail {
         return Ok(Exit::Findings);
     }
     let exit = session.finish(plan, console)?;
+    // The conflicts are the list that was asked for. A preview only adds its exit code.
+    console.discard_json_changes();
     let fails = action == ConflictAction::WriteAndFail && exit == Exit::Success;
     Ok(if fails { Exit::Findings } else { exit })
 }
@@ -164,21 +161,17 @@ fn merge(
 
 /// Merges files that are not YAML, each as a whole.
 fn other_files(
-    others: &[BTreeMap<PackagePath, PathBuf>; 3],
+    others: &[OtherFiles; 3],
     local: &LoadedPackage,
     options: &MergeOptions<'_>,
-    (plan, conflicts, warnings): &mut Parts,
+    (plan, conflicts, _): &mut Parts,
 ) -> Result<(), Failure> {
-    let paths: BTreeSet<&PackagePath> = others[..2].iter().flat_map(|files| files.keys()).collect();
+    let paths: BTreeSet<&PackagePath> = others[..2].iter().flat_map(OtherFiles::paths).collect();
     for path in paths {
         let mut contents = [const { None }; 3];
         for (content, files) in contents.iter_mut().zip(others) {
-            let Some(location) = files.get(path) else { continue };
-            let cannot_read = |error| {
-                let error = disk::unreadable(error);
-                Failure::input(error.in_file(local.display_path(path.as_str())))
-            };
-            *content = Some(read_regular_file(location, FILE_LIMIT).map_err(cannot_read)?);
+            let in_file = |error: Diagnostic| error.in_file(local.display_path(path.as_str()));
+            *content = files.read(path).map_err(|error| Failure::input(in_file(error)))?;
         }
         let merged = merge_other_file(
             path.as_str(),
@@ -189,15 +182,9 @@ fn other_files(
         if !merged.takes_upstream {
             continue;
         }
-        let [_, new, old] = contents.map(|content| content.map(String::from_utf8).transpose());
+        let [_, new, old] = contents;
         let name = local.display_path(path.as_str());
-        match (old, new) {
-            (Ok(old), Ok(new)) => {
-                plan.set(OriginalFile::new(path.clone(), name, old), new)
-                    .map_err(Failure::input)?;
-            }
-            _ => warnings.push(Diagnostic::warning(CommandKind::BinaryFileSkipped).in_file(name)),
-        }
+        plan.set_bytes(path.clone(), name, [old, new], None).map_err(Failure::input)?;
     }
     Ok(())
 }
@@ -214,7 +201,7 @@ fn resolve(
     };
     if session.loaded.origin == Origin::File {
         drop(session);
-        let (files, preview) = ([args.to.clone()], &args.edit_options.preview);
+        let (files, preview) = ([args.local.clone()], &args.edit_options.preview);
         let lock = plan::lock(&files, preview, console)?;
         let plan = conflict_records::resolve_files(&files, side, &lock, read_valid)?;
         return plan::apply_or_preview(&plan, preview, &lock, console);

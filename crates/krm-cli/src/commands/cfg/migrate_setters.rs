@@ -19,7 +19,7 @@ Examples:
 
 /// Convert setters from one dialect to another.
 ///
-/// openapi defines setters in the Krmfile or Kptfile, and fields reference them with {\"$openapi\":\"NAME\"}. kpt-set keeps values in
+/// openapi defines setters in the Krmfile or Kptfile, and fields reference them with {"$openapi":"NAME"}. kpt-set keeps values in
 /// the functionConfig of apply-setters, and fields reference them with kpt-set: ${NAME}; a Kptfile of version v1alpha1 becomes one of
 /// version v1. What the target dialect cannot represent is
 /// listed, and nothing is written unless --lossy is given.
@@ -50,7 +50,8 @@ enum TargetDialect {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let opened = args.package.open(&args.edit_options, global, console)?;
+    let (dir, _) = args.package.split([], 0..=0, "DIR")?;
+    let opened = args.package.open(dir, &args.edit_options, global, console)?;
     let packages = opened.setters(global);
     let to = match args.to {
         TargetDialect::Openapi => Dialect::OpenApi,

@@ -1,13 +1,13 @@
 //! `krm cfg`: commands that inspect, edit and merge packages of resources.
 
 mod annotate;
-mod cat;
+pub(crate) mod cat;
 mod count;
 mod create_setter;
 mod create_subst;
 mod delete_setter;
 mod delete_subst;
-mod diff;
+pub(crate) mod diff;
 pub(crate) mod edit_session;
 mod fmt;
 mod get;
@@ -17,21 +17,20 @@ mod list_setters;
 mod merge;
 mod merge3;
 mod migrate_setters;
-mod package_merge;
+pub(crate) mod package_merge;
 mod rename_setter;
 mod resource_printer;
 mod set;
 mod setters;
-mod tree;
+pub(crate) mod tree;
 
 use clap::{Subcommand, ValueEnum};
 use krm_core::print::{self, Record};
 use krm_core::{Diagnostic, Resource};
 
-use crate::cli::{Global, optional_bool};
+use crate::cli::{Global, Recursion};
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
-use crate::walk::Subpackages;
 use crate::{CommandResult, Exit, Failure};
 
 #[derive(Debug, Subcommand)]
@@ -81,24 +80,25 @@ pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> 
     }
 }
 
+/// The names and values of the setters of a directory, for completion.
+pub(crate) fn setter_values(dir: &str) -> Vec<(String, String)> {
+    setters::names_and_values(dir)
+}
+
 /// The package argument of a command that reads.
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("recurse_subpackages", optional_bool))]
 struct PackageInput {
-    /// Directory or file; - is standard input
+    /// Directory or file [default: current directory]; - is standard input
     #[arg(value_name = "DIR", default_value = ".", hide_default_value = true)]
     dir: String,
 
-    /// Include subpackages
-    #[arg(short = 'R', long, default_value = "true")]
-    recurse_subpackages: bool,
+    #[command(flatten)]
+    recursion: Recursion,
 }
 
 impl PackageInput {
     fn load(&self, global: &Global) -> Result<LoadedPackage, Failure> {
-        let subpackages = Subpackages::included_if(self.recurse_subpackages);
-        let options = global.load_options();
-        loader::load_with(&self.dir, options, subpackages, false).map_err(Failure::input)
+        loader::load(&self.dir, self.recursion.load_options(global)).map_err(Failure::input)
     }
 }
 

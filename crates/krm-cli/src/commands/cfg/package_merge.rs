@@ -12,7 +12,7 @@ use super::edit_session::{EditOptions, EditSession};
 use crate::cli::Global;
 use crate::commands::merge_options::ListOptions;
 use crate::console::Console;
-use crate::loader::{self, LoadedPackage, Origin};
+use crate::loader::{self, LoadOptions, LoadedPackage, Origin};
 use crate::{Exit, Failure, parallel};
 
 /// Loads a source of a merge. Files that equal those of packages that are already loaded are shared with them. Without `--keep-going`
@@ -22,13 +22,13 @@ pub(super) fn load(
     beside: &[&Package],
     session: &mut EditSession<'_>,
     edit_options: &EditOptions,
-    global: &Global,
+    options: LoadOptions,
     console: &mut Console,
 ) -> Result<LoadedPackage, Failure> {
     let mut known = vec![&session.loaded.package];
     known.extend(beside);
-    let mut loaded =
-        loader::load_beside(name, global.load_options(), &known).map_err(Failure::input)?;
+    let options = edit_options.load_options(options);
+    let mut loaded = loader::load_beside(name, options, &known).map_err(Failure::input)?;
     let diagnostics = loaded.diagnostics();
     let has_errors = diagnostics.iter().any(Diagnostic::is_error);
     if has_errors && !edit_options.keep_going {
@@ -51,7 +51,7 @@ fn with_path_of(package: Package, like: &Package) -> Package {
 }
 
 /// The schema of Kubernetes, of the packages and of `--schema`. If packages disagree, the last one has precedence.
-pub(super) fn schema(
+pub(crate) fn schema(
     lists: &ListOptions,
     packages: &[&Package],
     console: &mut Console,
@@ -74,7 +74,7 @@ pub(super) fn schema(
 }
 
 /// Merges all files in parallel.
-pub(super) fn run<'a>(
+pub(crate) fn run<'a>(
     merge: &PackageMerge<'a, '_>,
     global: &Global,
 ) -> Result<PackageMergeResult<'a>, Failure> {
@@ -83,7 +83,7 @@ pub(super) fn run<'a>(
 }
 
 /// Makes the plan of the changes and moves the texts of the package into it. Standard input is printed even if nothing changes.
-pub(super) fn plan(
+pub(crate) fn plan(
     changes: Vec<(PackagePath, Option<TextChange>)>,
     loaded: &mut LoadedPackage,
     global: &Global,

@@ -1,21 +1,26 @@
 //! `krm cfg set`: sets the value of a setter and of every field that references it.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::diagnostics::contains_secret;
-use krm_core::setters::{Changes, SetValues, read_values};
+use krm_core::setters::{Changes, SetValues, SetterKind, read_values};
 use krm_core::{Diagnostic, Severity};
 use krm_yaml::ReadOptions;
 
 use super::edit_session::EditOptions;
 use super::setters::{self, PackageSetters, SetterPackage};
 use crate::cli::Global;
+use crate::commands::completion::candidates;
 use crate::commands::conflict_records;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
+  krm cfg set replicas 5
   krm cfg set shop replicas 5
   krm cfg set shop image-tag 1.27 --set-by release-bot --diff
   krm cfg set shop args -- --verbose --port=80
@@ -36,25 +41,19 @@ pub(crate) struct Args {
     package: SetterPackage,
 
     /// Name of the setter
-    #[arg(required_unless_present_any = ["all", "from"])]
+    #[arg(allow_negative_numbers = true, add = ArgValueCandidates::new(candidates::setters))]
     name: Option<String>,
 
     /// Value of the setter; several for an array
-    #[arg(allow_negative_numbers = true, group = "given")]
+    #[arg(allow_negative_numbers = true)]
     value: Vec<String>,
 
     /// Element of an array; can be repeated
-    #[arg(
-        long,
-        value_name = "VALUE",
-        conflicts_with = "value",
-        requires = "name",
-        group = "given"
-    )]
+    #[arg(long, value_name = "VALUE", conflicts_with = "value")]
     values: Vec<String>,
 
     /// File with values for several setters: a YAML or JSON mapping, or lines NAME=VALUE
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["value", "values", "name", "all"], group = "given")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["value", "values", "name", "all"])]
     from: Option<String>,
 
     /// Write the values of all definitions to their fields
@@ -62,11 +61,11 @@ pub(crate) struct Args {
     all: bool,
 
     /// Record who sets the value [default: remove who set it before]
-    #[arg(long, value_name = "WHO", requires = "given")]
+    #[arg(long, value_name = "WHO")]
     set_by: Option<String>,
 
     /// New description of the setter
-    #[arg(long, value_name = "TEXT", requires = "given")]
+    #[arg(long, value_name = "TEXT")]
     description: Option<String>,
 
     /// Fail if no field references the setter
@@ -85,8 +84,13 @@ pub(crate) struct Args {
 type Assignments = Vec<(String, Option<Vec<String>>)>;
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let assignments = assignments(args)?;
-    let opened = args.package.open(&args.edit_options, global, console)?;
+    let (dir, assignments) = assignments(args)?;
+    let has_values = assignments.iter().any(|(_, values)| values.is_some());
+    if (args.set_by.is_some() || args.description.is_some()) && !has_values && args.from.is_none() {
+        let names = "VALUE, which --set-by and --description describe";
+        return Err(Failure::usage(Diagnostic::error(CommandKind::MissingArgument { names })));
+    }
+    let opened = args.package.open(dir, &args.edit_options, global, console)?;
     conflict_records::check_resolved(&opened.session.loaded.package)?;
     let packages = opened.setters(global);
     let (mut changes, mut status, mut diagnostics) = (Changes::default(), Vec::new(), Vec::new());
@@ -123,7 +127,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     diagnostics.extend(unused.map(|(_, warning)| setters::strict(warning, args.strict)));
     if diagnostics.iter().any(Diagnostic::is_error) {
         diagnostics.retain(Diagnostic::is_error);
-        return Err(Failure::Diagnostics(Exit::Input, diagnostics));
+        let errors = diagnostics.into_iter().map(|error| with_directory_hint(error, args));
+        return Err(Failure::Diagnostics(Exit::Input, errors.collect()));
     }
     diagnostics.retain(|diagnostic| diagnostic.severity > Severity::Info);
     console.report_all(&diagnostics);
@@ -131,12 +136,36 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     setters::finish(opened.session, plan, &status, &args.edit_options, console)
 }
 
-/// The values that the command line asks for; without `--from` and NAME, none.
-fn assignments(args: &Args) -> Result<Assignments, Failure> {
-    if let Some(name) = &args.name {
-        let values = if args.values.is_empty() { &args.value } else { &args.values };
-        return Ok(vec![(name.clone(), (!values.is_empty()).then(|| values.clone()))]);
+/// Says that an unknown setter is not a directory, either, where so many arguments are given that it may have been meant as one.
+fn with_directory_hint(error: Diagnostic, args: &Args) -> Diagnostic {
+    let is_undefined = matches!(error.kind(), Some(SetterKind::NotDefined { .. }));
+    match args.package.dir().filter(|_| is_undefined && !args.value.is_empty()) {
+        Some(dir) if !Path::new(dir).exists() => {
+            error.hint(format!("check the arguments: there is no directory `{dir}`"))
+        }
+        _ => error,
     }
+}
+
+/// The directory and the values that the command line asks for; with `--all`, none.
+fn assignments(args: &Args) -> Result<(&str, Assignments), Failure> {
+    let given = args.name.iter().chain(&args.value);
+    let count = match () {
+        () if args.all || args.from.is_some() => 0..=0,
+        () if args.values.is_empty() => 1..=usize::MAX,
+        () => 1..=1,
+    };
+    let (dir, words) = args.package.split(given, count, "NAME")?;
+    if let Some((name, value)) = words.split_first() {
+        let value: Vec<String> = value.iter().map(|&value| value.to_owned()).collect();
+        let values = if args.values.is_empty() { value } else { args.values.clone() };
+        return Ok((dir, vec![((*name).to_owned(), (!values.is_empty()).then_some(values))]));
+    }
+    Ok((dir, values_of_file(args)?))
+}
+
+/// The values of the file of `--from`.
+fn values_of_file(args: &Args) -> Result<Assignments, Failure> {
     let Some(from) = &args.from else { return Ok(Vec::new()) };
     let file = disk::parse(from, ReadOptions::default()).map_err(Failure::input)?;
     let values = read_values(&file, from.ends_with(".env"));

@@ -1,6 +1,12 @@
 //! Packages with setters: opened with their definitions, changed, and written.
 
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::ops::RangeInclusive;
+use std::path::Path;
+
 use clap::ValueEnum;
+use clap_complete::engine::ArgValueCompleter;
 use krm_core::setters::{
     Changes, DeleteDefinition, FieldScan, NodeLocation, ReferenceSyntax, Setters,
     find_setter_fields, reach_subpackages,
@@ -8,24 +14,22 @@ use krm_core::setters::{
 use krm_core::{Destination, Diagnostic, OriginalFile, PackageFile, Plan, Severity};
 
 use super::edit_session::{EditOptions, EditSession, SubpackageScope};
-use crate::cli::{Global, optional_bool};
+use crate::cli::{Global, Recursion};
+use crate::commands::completion::candidates;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
-use crate::loader::{self, LoadedPackage, Origin};
-use crate::walk::Subpackages;
+use crate::loader::{self, LoadOptions, LoadedPackage, Origin};
 use crate::{CommandResult, Failure, disk, parallel};
 
 /// The package argument of setter commands, and where else setters are defined.
 #[derive(Clone, Debug, clap::Args)]
-#[command(mut_arg("recurse_subpackages", optional_bool))]
 pub(super) struct SetterPackage {
-    /// Directory of the package
-    #[arg(value_name = "DIR")]
-    dir: String,
+    /// Directory of the package [default: current directory]
+    #[arg(value_name = "DIR", add = ArgValueCompleter::new(candidates::directory_or_setter))]
+    dir: Option<String>,
 
-    /// Include subpackages, each with its own definitions
-    #[arg(short = 'R', long, default_value = "false", hide_default_value = true)]
-    recurse_subpackages: bool,
+    #[command(flatten)]
+    recursion: Recursion,
 
     /// OpenAPI document with further definitions; can be repeated
     #[arg(long, value_name = "FILE")]
@@ -40,9 +44,9 @@ pub(super) struct OpenedPackage<'a> {
 }
 
 impl OpenedPackage<'_> {
-    /// The setters of the package and, with `-R`, its subpackages.
+    /// The setters of the package and, unless they are left out, of its subpackages.
     pub(super) fn setters(&self, global: &Global) -> Vec<PackageSetters<'_>> {
-        read(&self.session.loaded, &self.openapi, self.recurse_subpackages, global)
+        read(&self.session.loaded, &self.openapi, self.recurse_subpackages, global.jobs)
     }
 }
 
@@ -54,43 +58,73 @@ pub(super) struct ReadPackage {
 }
 
 impl ReadPackage {
-    /// The setters of the package and, with `-R`, its subpackages.
+    /// The setters of the package and, unless they are left out, of its subpackages.
     pub(super) fn setters(&self, global: &Global) -> Vec<PackageSetters<'_>> {
-        read(&self.loaded, &self.openapi, self.recurse_subpackages, global)
+        read(&self.loaded, &self.openapi, self.recurse_subpackages, global.jobs)
     }
 }
 
 impl SetterPackage {
+    /// The first argument.
+    pub(super) fn dir(&self) -> Option<&str> {
+        self.dir.as_deref()
+    }
+
+    /// Splits the positional arguments of a command: the directory, and as many others as the command takes.
+    ///
+    /// The directory may be omitted. The first argument is the directory if there are more arguments than the others can be, or if there
+    /// may be one more and it exists or looks like a path.
+    pub(super) fn split<'a>(
+        &'a self,
+        others: impl IntoIterator<Item = &'a String>,
+        count: RangeInclusive<usize>,
+        names: &'static str,
+    ) -> Result<(&'a str, Vec<&'a str>), Failure> {
+        let words: Vec<&str> = self.dir.iter().chain(others).map(String::as_str).collect();
+        let may_be_dir = |word: &&&str| {
+            let looks_like_a_path =
+                word.contains('/') || matches!(**word, "." | ".." | disk::STDIN);
+            words.len() > *count.end()
+                || words.len() > *count.start() && (looks_like_a_path || Path::new(word).exists())
+        };
+        let (dir, rest) = match words.first().filter(may_be_dir) {
+            Some(dir) => (*dir, &words[1..]),
+            None => (".", &words[..]),
+        };
+        if rest.len() < *count.start() {
+            return Err(Failure::usage(Diagnostic::error(CommandKind::MissingArgument { names })));
+        }
+        Ok((dir, rest.to_vec()))
+    }
+
     /// Opens the package for editing. Standard input is refused, as it has no Krmfile with definitions.
     pub(super) fn open<'a>(
         &self,
+        dir: &str,
         edit_options: &'a EditOptions,
         global: &Global,
         console: &mut Console,
     ) -> Result<OpenedPackage<'a>, Failure> {
-        if self.dir == disk::STDIN {
+        edit_options.check_output(console)?;
+        if dir == disk::STDIN {
             return Err(Failure::usage(Diagnostic::error(CommandKind::StdinIsNotAPackage)));
         }
-        let recurse_subpackages = self.recurse_subpackages;
+        let recurse_subpackages = self.recursion.includes_subpackages();
         let scope = match recurse_subpackages {
             true => SubpackageScope::All,
             false => SubpackageScope::If(reach_subpackages),
         };
         let session =
-            EditSession::open_at(&self.dir, &self.openapi, scope, edit_options, global, console)?;
+            EditSession::open_at(dir, &self.openapi, scope, edit_options, global, console)?;
+        session.count_resources(console);
         Ok(OpenedPackage { session, openapi: self.documents(global)?, recurse_subpackages })
     }
 
     /// Reads the package without locking it.
-    pub(super) fn load(&self, global: &Global) -> Result<ReadPackage, Failure> {
-        let (dir, recurse_subpackages) = (&self.dir, self.recurse_subpackages);
-        let loaded = match recurse_subpackages {
-            true => loader::load_with(dir, global.load_options(), Subpackages::Include, false),
-            false => {
-                let (options, excluded) = (global.load_options(), Subpackages::Exclude);
-                loader::load_if(dir, options, excluded, reach_subpackages, false)
-            }
-        };
+    pub(super) fn load(&self, dir: &str, global: &Global) -> Result<ReadPackage, Failure> {
+        let recurse_subpackages = self.recursion.includes_subpackages();
+        let options = self.recursion.load_options(global);
+        let loaded = loader::load_if(dir, options, reach_subpackages, false);
         let loaded = loaded.map_err(Failure::input)?;
         Ok(ReadPackage { loaded, openapi: self.documents(global)?, recurse_subpackages })
     }
@@ -122,7 +156,7 @@ fn read<'a>(
     loaded: &'a LoadedPackage,
     openapi: &'a [PackageFile],
     recurse_subpackages: bool,
-    global: &Global,
+    jobs: Option<NonZeroUsize>,
 ) -> Vec<PackageSetters<'a>> {
     let roots = loaded.package.by_root();
     let files: Vec<&PackageFile> = roots.iter().flat_map(|(_, files)| files.clone()).collect();
@@ -131,7 +165,7 @@ fn read<'a>(
         true => find_setter_fields(file),
         false => FieldScan::default(),
     };
-    let scans = parallel::map(&files, global.jobs, find);
+    let scans = parallel::map(&files, jobs, find);
     // An OpenAPI document that is a file of the package is edited there, not as a second copy.
     let own = |other: &'a PackageFile| {
         files.iter().find(|file| file.display_path == other.display_path).copied().unwrap_or(other)
@@ -151,6 +185,18 @@ fn read<'a>(
         from = to;
     }
     packages
+}
+
+/// The names and values of the setters of a directory, for completion; none of one that cannot be read.
+pub(super) fn names_and_values(dir: &str) -> Vec<(String, String)> {
+    let options = LoadOptions::default();
+    let Ok(loaded) = loader::load_if(dir, options, reach_subpackages, false) else {
+        return Vec::new();
+    };
+    let packages = read(&loaded, &[], true, None);
+    let setters = packages.iter().flat_map(|it| it.setters.definitions().setters());
+    let values = setters.map(|it| (it.name.clone(), it.value.to_string()));
+    values.collect::<BTreeMap<_, _>>().into_iter().collect()
 }
 
 /// The path of a package with a final slash, such as `shop/`.

@@ -7,10 +7,10 @@ use krm_core::print::tree::{self, TreeFields};
 use krm_core::query::Selector;
 use krm_yaml::Value;
 
-use super::{ListFormat, LocalConfig, report_load_errors};
+use super::{ListFormat, LocalConfig, PackageInput, report_load_errors};
 use crate::cli::Global;
 use crate::console::Console;
-use crate::loader::{self, LoadedPackage, Origin};
+use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -26,9 +26,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Directory or file; - is standard input
-    #[arg(default_value = ".")]
-    dir: String,
+    #[command(flatten)]
+    input: PackageInput,
 
     #[command(flatten)]
     fields: FieldOptions,
@@ -120,9 +119,23 @@ enum Structure {
     Directory,
 }
 
-pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let loaded = loader::load(&args.dir, global.load_options()).map_err(Failure::input)?;
-    let kept = loaded.package.resources().filter(|placed| args.local.includes(placed.resource));
+pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    run_with(args, false, global, console)
+}
+
+/// Prints the tree, with local configuration if `include_local` is set: Kptfiles and functionConfigs are part of a package.
+pub(crate) fn run_with(
+    args: &Args,
+    include_local: bool,
+    global: &Global,
+    console: &mut Console,
+) -> CommandResult {
+    let loaded = args.input.load(global)?;
+    let is_kept = |placed: &PackageResource<'_>| {
+        let is_local = include_local && placed.resource.is_local();
+        is_local || args.local.includes(placed.resource)
+    };
+    let kept = loaded.package.resources().filter(is_kept);
     let resources: Vec<PackageResource<'_>> = kept.collect();
     match args.output {
         Some(format) => {

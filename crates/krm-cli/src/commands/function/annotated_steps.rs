@@ -12,6 +12,7 @@ use krm_run::{
 };
 
 use super::function_config;
+use super::kinds::FnCommandKind;
 use super::run::Args;
 use crate::cli::Global;
 use crate::console::Console;
@@ -80,7 +81,7 @@ impl StepSource<'_> {
             return Err(Failure::Diagnostics(Exit::Function, errors));
         }
         if ready.is_empty() {
-            console.status("no functions are declared");
+            console.report(&Diagnostic::warning(FnCommandKind::NoFunctions));
         }
         Ok(ready)
     }

@@ -1,5 +1,6 @@
 //! `krm fn call`: runs a built-in function from standard input to standard output, for other orchestrators.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_catalog::BuiltinRelease;
 use krm_core::model::ImageName;
 use krm_core::{Diagnostic, Severity};
@@ -11,6 +12,8 @@ use super::doc;
 use super::kinds::FnCommandKind;
 use super::piped_list::stdin_failure;
 use super::{function_config, interpreter};
+use crate::commands::check_stdin_is_piped;
+use crate::commands::completion::candidates;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -27,7 +30,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Name of the function, or an image of the catalog; a tag selects the release
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(candidates::builtins))]
     name: String,
 
     /// Refuse a tag that is not a known release of the function, instead of a warning
@@ -41,6 +44,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         console
             .report(&krm_run::unknown_tag(Severity::Warning, &builtin).context(args.name.clone()));
     }
+    check_stdin_is_piped()?;
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     let (stream, mut list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
     stream.check_documents().map_err(stdin_failure)?;

@@ -1,11 +1,13 @@
 //! `krm fn doc`: prints the documentation of a built-in function.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_catalog::{BUILTINS, Builtin};
 use krm_core::Diagnostic;
 use krm_core::diagnostics::closest_name;
 use krm_core::model::ImageName;
 
 use super::kinds::FnCommandKind;
+use crate::commands::completion::candidates;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
@@ -19,7 +21,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Name of the function, or an image of the catalog
-    #[arg(value_name = "NAME", required_unless_present = "image")]
+    #[arg(value_name = "NAME", required_unless_present = "image", add = ArgValueCandidates::new(candidates::builtins))]
     name: Option<String>,
 
     /// Image of the function, as in kpt

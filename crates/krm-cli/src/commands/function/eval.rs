@@ -3,19 +3,20 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgGroup, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::functions::kptfile;
 use krm_core::{Diagnostic, PackagePath};
 use krm_run::{DeclaredBy, Runner, RuntimeFactory, RuntimeRequest, Step, cannot_run, label};
 
 use super::function_config;
 use super::kinds::FnCommandKind;
-use super::output::Output;
 use super::permissions::package_directory;
 use super::piped_list::PipedList;
 use super::run_flags::RunFlags;
 use super::save::{SavedConfig, SavedFunction};
 use super::selection::Selection;
 use crate::cli::Global;
+use crate::commands::completion::candidates;
 use crate::console::Console;
 use crate::{CommandResult, Failure, disk};
 
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     dir: String,
 
     /// Image of the function; functions that krm fn list shows are built in
-    #[arg(short, long, value_name = "IMAGE")]
+    #[arg(short, long, value_name = "IMAGE", add = ArgValueCandidates::new(candidates::images))]
     image: Option<String>,
 
     /// Command of the function, split like a shell command
@@ -201,16 +202,16 @@ impl Args {
         // The container starts while the package is read. Signals are handled from here on, so that it is always removed.
         crate::interrupt::on_signals();
         step.start_ahead();
-        self.flags
-            .run_on_package(&self.dir, save.as_ref(), global, console, |_, _, _| Ok(vec![step]))
+        let dir = (&*self.dir, self.flags.recursion.includes_subpackages());
+        self.flags.run_on_package(dir, save.as_ref(), global, console, |_, _, _| Ok(vec![step]))
     }
 
     fn run_on_list(&self, mut step: Step, console: &mut Console) -> CommandResult {
-        let option = match self.flags.output.output {
-            _ if self.save => Some("--save"),
-            Some(Output::Directory(_)) => Some("--output DIR"),
-            _ if self.flags.preview.is_on() => Some("a preview"),
-            _ => None,
+        self.flags.output.of_list()?;
+        let option = match () {
+            () if self.save => Some("--save"),
+            () if self.flags.preview.is_on() => Some("a preview"),
+            () => None,
         };
         if let Some(option) = option {
             return Err(usage(FnCommandKind::OptionNeedsPackage { option }));

@@ -7,7 +7,7 @@ use krm_core::files::{Deletions, assemble_with};
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
 use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
-use krm_run::{DocumentChange, FunctionRun, PipelineRun};
+use krm_run::{DocumentChange, FunctionRun, PipelineRun, changes_between};
 
 use super::kinds::FnCommandKind;
 use super::output::Output;
@@ -93,10 +93,14 @@ pub(super) fn finish(
 ) -> CommandResult {
     let PackageRun { before, pipeline, save, output, preview } = run;
     let package = &session.loaded.package;
-    run_report::report_summary(pipeline, console);
+    run_report::count(pipeline, console);
+    if let ([only], true) = (&mut pipeline.runs[..], console.recorder().records_changes()) {
+        only.changes = changes_between(before, &pipeline.items);
+    }
     run_report::record_authors(pipeline, |path| session.loaded.display_path(path), console);
     flags.record(pipeline, console)?;
-    let (failure, errors) = (run_report::exit(pipeline), run_report::errors(pipeline, package));
+    let errors = run_report::unreported_errors(pipeline, package);
+    let failure = run_report::exit(pipeline);
     if pipeline.is_stopped && !flags.fix {
         return Err(Failure::Diagnostics(failure, errors));
     }
@@ -168,7 +172,14 @@ pub(super) fn write(
             let results = pipeline.runs.iter().flat_map(|run| run.record.results.clone());
             let results: Vec<FunctionResult> = results.collect();
             let package = with_contents(&session.loaded.package, &contents)?;
-            output.write(&package, &results, console)
+            let documents = changed_documents(pipeline);
+            let lost = documents.iter().filter(|it| output.is_printed() && it.old != it.new);
+            for document in lost {
+                let warning = Diagnostic::warning(FnCommandKind::DocumentNotPrinted);
+                let path = session.loaded.display_path(document.path.as_str());
+                console.report(&warning.in_file(path));
+            }
+            output.write(&package, &results, &documents, console)
         }
         None => {
             let plan = plan(&session, contents, pipeline)?;
@@ -213,11 +224,7 @@ fn plan(
 ) -> Result<Plan, Failure> {
     let refused = |error| Failure::Diagnostics(Exit::Function, vec![error]);
     let mut plan = Plan::default();
-    let runs = pipeline.runs.iter().filter(|_| !pipeline.is_stopped);
-    // Of several changes of one document the last counts: each is made from the text that was read.
-    let documents: BTreeMap<&PackagePath, &DocumentChange> =
-        runs.flat_map(|run| &run.documents).map(|it| (&it.path, it)).collect();
-    for change in documents.into_values() {
+    for change in changed_documents(pipeline) {
         let display_path = session.loaded.display_path(change.path.as_str());
         let old = Some(change.old.clone());
         let original = OriginalFile::new(change.path.clone(), display_path, old);
@@ -229,6 +236,15 @@ fn plan(
         planned.map_err(refused)?;
     }
     Ok(plan)
+}
+
+/// The documents that functions replaced, by path. Of several changes of one document the last counts: each is made from the text that was
+/// read.
+fn changed_documents(pipeline: &PipelineRun) -> Vec<&DocumentChange> {
+    let runs = pipeline.runs.iter().filter(|_| !pipeline.is_stopped);
+    let documents: BTreeMap<&PackagePath, &DocumentChange> =
+        runs.flat_map(|run| &run.documents).map(|it| (&it.path, it)).collect();
+    documents.into_values().collect()
 }
 
 /// A path that is not inside a package.

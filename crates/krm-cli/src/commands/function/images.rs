@@ -53,7 +53,13 @@ impl Images {
             prefix: prefix.unwrap_or(default.prefix),
             mapping: configuration.images,
             strict_tags: self.strict_tags,
+            lock: None,
         })
+    }
+
+    /// The files that decide, whether they exist or not.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        self.config.as_ref().map(PathBuf::from).or_else(default_file).into_iter()
     }
 
     /// Reads the configuration. Only a file that is named by a flag must exist.

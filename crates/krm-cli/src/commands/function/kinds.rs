@@ -9,10 +9,15 @@ diagnostic_kinds! {
         ContainerFlag { flag: &'static str, runtime: &'static str } = "container-flag": "{flag} applies to containers, not to {runtime}";
         /// An option that needs files, with a list on standard input.
         OptionNeedsPackage { option: &'static str } = "option-needs-package": "{option} needs a package, not standard input";
+        /// `-o` prints the resources elsewhere, and a preview the changes of the package.
+        OutputWithPreview = "output-with-preview": "--output writes the resources elsewhere and has no preview",
+            hint "use -o json for the changes of a preview as JSON";
         /// `fn render` of a directory without packages.
         NoPackage = "no-kptfile": "no Kptfile or Krmfile found", hint "use the directory of a package, or run a function on any directory with `krm fn eval`";
         /// A package without functions, so that rendering it does nothing.
         NoPipeline = "no-pipeline": "no function ran: no Kptfile declares a pipeline", hint "add a pipeline to a Kptfile, or run a function with `krm fn eval`";
+        /// `fn run` of a package without functions.
+        NoFunctions = "no-functions": "no function ran: no resource declares one", hint "add the annotation config.kubernetes.io/function to a functionConfig, or name a function with --image";
         /// A function that received nothing, so that its success says nothing.
         NoResources { function: String, total: usize } = "no-resources-selected": "`{function}` ran on no resource: {}" (no_resources(*total));
         /// `--save` cannot add the function to the Kptfile.
@@ -43,8 +48,12 @@ diagnostic_kinds! {
         InvalidProjectName { name: String } = "invalid-project-name": "invalid function name `{name}`", hint "use lower case letters, digits and dashes, as in set-owner";
         /// `--sdk` with a directory without krm-sdk.
         SdkNotFound = "sdk-not-found": "krm-sdk not found", hint "use the directory of a checkout of krm";
+        /// `--locked` without a lock file.
+        NoLockFile = "no-lock-file": "no krm.lock found in this directory or above it", hint "run `krm pkg vendor` to write one";
         /// The document of a Kptfile or of standard input is empty.
         EmptyDocument { what: &'static str } = "empty-document": "{what} is empty";
+        /// `-o stdout` and `-o unwrap` after a function that changed a README.
+        DocumentNotPrinted = "document-not-printed": "the changed file is not a resource and is not printed", hint "use `-o DIR` to write it to a new directory, or run without `-o` to change the package";
     }
 }
 

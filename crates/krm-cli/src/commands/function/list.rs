@@ -3,11 +3,13 @@
 use std::fmt::Write;
 
 use clap::ValueEnum;
+use clap_complete::engine::ArgValueCandidates;
 use krm_catalog::{BUILTINS, Builtin, Change, Release, TagMatch};
 use krm_core::print::{self, Record};
 use krm_yaml::Value;
 
 use super::doc;
+use crate::commands::completion::candidates;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
@@ -26,7 +28,7 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Names of functions, or images of the catalog [default: all]
-    #[arg(value_name = "NAME")]
+    #[arg(value_name = "NAME", add = ArgValueCandidates::new(candidates::builtins))]
     names: Vec<String>,
 
     /// List the releases of each function, and what changed between them

@@ -18,6 +18,7 @@ mod permissions;
 mod piped_list;
 mod program;
 mod render;
+mod result_report;
 mod run;
 mod run_flags;
 mod run_report;

@@ -15,14 +15,14 @@ pub(super) fn edit_options(preview: &Preview, output: Option<&Output>) -> EditOp
     EditOptions::atomic(Preview { dry_run, ..preview.clone() })
 }
 
-/// Opens a directory or file with all subpackages.
+/// Opens a directory or file, with its subpackages or without.
 pub(super) fn open<'a>(
-    dir: &str,
+    (dir, recurses): (&str, bool),
     options: &'a EditOptions,
     global: &Global,
     console: &mut Console,
 ) -> Result<EditSession<'a>, Failure> {
-    EditSession::open_at(dir, &[], true, options, global, console)
+    EditSession::open_at(dir, &[], recurses, options, global, console)
 }
 
 /// The resources of a package. Documents that are not resources are reported; with `--strict` they are errors.

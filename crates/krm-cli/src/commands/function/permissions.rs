@@ -5,12 +5,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use krm_core::Diagnostic;
-use krm_run::{Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Variable};
+use krm_run::{
+    ImageLock, Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Variable,
+};
 
 use super::images::Images;
 use super::interpreter;
+use super::kinds::FnCommandKind;
 use super::limits::LimitFlags;
 use super::schema_flags::SchemaFlags;
+use crate::lock_file::{self, LockFile};
 use crate::{Failure, disk};
 
 /// What functions may access.
@@ -48,6 +52,10 @@ pub(super) struct PermissionFlags {
     /// Container engine: docker, podman or nerdctl [default: $KRM_FN_RUNTIME, or the first that responds]
     #[arg(long, value_name = "ENGINE")]
     runtime: Option<String>,
+
+    /// Run images by the digests in krm.lock only; it is searched for from the working directory upwards
+    #[arg(long, help_heading = "Images")]
+    locked: bool,
 
     /// Compat: Wasm modules need no permission
     #[arg(long, hide = true)]
@@ -96,8 +104,12 @@ impl PermissionFlags {
             user: if self.as_current_user { User::Current } else { User::Nobody },
             writable_root: self.writable_root,
         };
+        let mut resolution = self.images.resolution()?;
+        if self.locked {
+            resolution.lock = Some(locked_images()?);
+        }
         Ok(RuntimeFactory {
-            resolution: self.images.resolution()?,
+            resolution,
             permissions,
             pull: self.image_pull_policy,
             engine: self.runtime.clone(),
@@ -107,6 +119,17 @@ impl PermissionFlags {
             schemas: self.schemas.settings()?,
         })
     }
+}
+
+/// The images of the lock file that applies to the working directory.
+pub(super) fn locked_images() -> Result<ImageLock, Failure> {
+    let found = match lock_file::root_of(".") {
+        Some(root) => LockFile::read(&root).map_err(Failure::input)?,
+        None => None,
+    };
+    let missing = || Failure::usage(Diagnostic::error(FnCommandKind::NoLockFile));
+    let (file, _) = found.ok_or_else(missing)?;
+    Ok(file.images.into_iter().map(|it| (it.image, it.digest)).collect())
 }
 
 /// The directory of a package: the argument, or the parent of a file. Standard input has none, and a directory that does not exist

@@ -72,11 +72,12 @@ impl PipedList {
         output: Option<&Output>,
         console: &mut Console,
     ) -> CommandResult {
-        run_report::report_summary(pipeline, console);
+        run_report::count(pipeline, console);
         let results = pipeline.runs.iter().flat_map(|run| run.record.results.clone());
         let results: Vec<FunctionResult> = results.collect();
         let is_list = output.is_none_or(|output| *output == Output::Stdout);
-        let errors = run_report::errors(pipeline, &Package::default());
+        let with_local_config = matches!(output, Some(Output::Unwrap { with_local_config: true }));
+        let errors = run_report::unreported_errors(pipeline, &Package::default());
         let exit = run_report::exit(pipeline);
         if pipeline.is_stopped {
             if is_list && self.stream.can_carry_results() {
@@ -89,7 +90,9 @@ impl PipedList {
             console.data(&self.stream.write(&self.list).map_err(stdin_failure)?)?;
         } else {
             self.skipped_documents(false).iter().for_each(|warning| console.report(warning));
-            console.data(&output::documents(&self.take_items()))?;
+            let items = self.take_items();
+            let documents = output::unwrap(items, with_local_config, console);
+            console.data(&documents)?;
         }
         match exit {
             Exit::Success => Ok(Exit::Success),

@@ -13,7 +13,9 @@ use krm_run::{
 };
 use krm_yaml::{File, ReadOptions};
 
-use crate::{Failure, console, disk};
+use crate::commands::check_stdin_is_piped;
+use crate::console::{Activity, Console};
+use crate::{Failure, disk};
 
 /// The program and its list.
 #[derive(Clone, Debug, clap::Args)]
@@ -37,6 +39,7 @@ pub(super) struct Program {
 
 /// Reads standard input.
 pub(super) fn input() -> Result<File, Failure> {
+    check_stdin_is_piped()?;
     let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
     if let Some(error) = file.errors().next() {
         let error = Diagnostic::from_syntax(error, &file);
@@ -65,7 +68,12 @@ impl From<io::Error> for FailedProgram {
 
 impl Program {
     /// Runs the program and returns its output. Its standard error is passed through.
-    pub(super) fn run(&self, input: &File, with_flags: bool) -> Result<String, FailedProgram> {
+    pub(super) fn run(
+        &self,
+        input: &File,
+        with_flags: bool,
+        console: &mut Console,
+    ) -> Result<String, FailedProgram> {
         let read = adapter::Input::new(input).map_err(Failure::input)?;
         let mut args = self.command.clone();
         let mut variables: Vec<Variable> = env::vars_os()
@@ -95,16 +103,18 @@ impl Program {
         let default = Limits::default();
         let limits = Limits { time: self.timeout.unwrap_or(default.time), ..default };
         let interrupt = crate::interrupt::on_signals();
+        let activity = Activity::begin(&format!("running {}", self.name()));
         let execution =
             exec.run(&mut Invocation { limits, interrupt, ..Invocation::new(list.as_bytes()) });
+        drop(activity);
         match execution.output() {
             Ok(output) => {
-                console::program_stderr(&execution.stderr.text());
+                console.program_stderr(&execution.stderr.text());
                 Ok(output.to_owned())
             }
             // A program without output adds no resources, which is not a failure.
             Err(RunKind::EmptyOutput) => {
-                console::program_stderr(&execution.stderr.text());
+                console.program_stderr(&execution.stderr.text());
                 Ok(String::new())
             }
             Err(error) => {

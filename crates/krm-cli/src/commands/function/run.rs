@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::functions::resource_list::Item;
 use krm_core::{Diagnostic, Package, PackageFile};
 
 use super::annotated_steps::StepSource;
 use super::finish;
 use super::kinds::FnCommandKind;
-use super::output::{self, Output};
+use super::output;
 use super::permissions::package_directory;
 use super::piped_list::PipedList;
 use super::run_flags::RunFlags;
 use crate::cli::{Global, optional_bool};
+use crate::commands::completion::candidates;
 use crate::console::Console;
 use crate::{CommandResult, Failure, disk};
 
@@ -41,7 +43,7 @@ pub(crate) struct Args {
     pub(super) fn_path: Vec<String>,
 
     /// Run this image instead of the declared functions
-    #[arg(short, long, value_name = "IMAGE")]
+    #[arg(short, long, value_name = "IMAGE", add = ArgValueCandidates::new(candidates::images))]
     pub(super) image: Option<String>,
 
     /// Run this command instead of the declared functions
@@ -60,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long)]
     log_steps: bool,
 
-    /// Accepted for compatibility with kustomize: subpackages are always included
+    /// Include subpackages, as in kustomize; the same as -R
     #[arg(long, default_value = "true", hide_default_value = true)]
     include_subpackages: bool,
 
@@ -79,7 +81,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     match is_stream {
         true => args.run_on_list(&source, console),
         false => args.flags.run_on_package(
-            &args.dir,
+            (&args.dir, args.include_subpackages && args.flags.recursion.includes_subpackages()),
             None,
             global,
             console,
@@ -95,12 +97,9 @@ impl Args {
     }
 
     fn run_on_list(&self, source: &StepSource<'_>, console: &mut Console) -> CommandResult {
-        let option = match &self.flags.output.output {
-            Some(Output::Directory(_)) => Some("--output DIR"),
-            _ if self.flags.preview.is_on() => Some("a preview"),
-            _ => None,
-        };
-        if let Some(option) = option {
+        self.flags.output.of_list()?;
+        if self.flags.preview.is_on() {
+            let option = "a preview";
             let error = Diagnostic::error(FnCommandKind::OptionNeedsPackage { option });
             return Err(Failure::usage(error));
         }

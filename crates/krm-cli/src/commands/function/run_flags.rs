@@ -11,7 +11,7 @@ use super::piped_list::PipedList;
 use super::save::SavedFunction;
 use super::version_flag::VersionFlag;
 use super::{open_package, run_report};
-use crate::cli::{Global, Preview};
+use crate::cli::{Global, Preview, Recursion};
 use crate::console::Console;
 use crate::{CommandResult, Failure, disk};
 
@@ -20,6 +20,9 @@ use crate::{CommandResult, Failure, disk};
 pub(super) struct RunFlags {
     #[command(flatten)]
     pub(super) output: OutputFlag,
+
+    #[command(flatten)]
+    pub(super) recursion: Recursion,
 
     #[command(flatten)]
     pub(super) results: ResultFlags,
@@ -38,17 +41,20 @@ impl RunFlags {
     /// Opens a package, runs steps on its resources and writes what they changed.
     pub(super) fn run_on_package(
         &self,
-        dir: &str,
+        (dir, recurses): (&str, bool),
         save: Option<&SavedFunction>,
         global: &Global,
         console: &mut Console,
         steps: impl FnOnce(&Package, &[Item], &mut Console) -> Result<Vec<Step>, Failure>,
     ) -> CommandResult {
-        let output = self.output.output.as_ref();
+        let output = self.output.destination(&self.preview, false, console)?;
+        let output = output.as_ref();
         let options = open_package::edit_options(&self.preview, output);
-        let mut session = open_package::open(dir, &options, global, console)?;
+        let mut session = open_package::open((dir, recurses), &options, global, console)?;
         let package = &session.loaded.package;
+        save.map_or(Ok(()), |save| save.check(package))?;
         let items = open_package::items(package, self.results.strict, console)?;
+        console.summary().add_resources(items.len());
         let steps = steps(package, &items, console)?;
         if steps.iter().any(Step::is_validator) {
             open_package::check_validated_files(package)?;
@@ -72,10 +78,11 @@ impl RunFlags {
         console: &mut Console,
     ) -> CommandResult {
         let title = disk::display_name(disk::STDIN);
+        console.summary().add_resources(items.len());
         let mut pipeline = self.run_steps(steps, items, (&Package::default(), title), console);
         self.results.record(&pipeline, console)?;
         list.set_items(std::mem::take(&mut pipeline.items));
-        list.finish(&pipeline, self.output.output.as_ref(), console)
+        list.finish(&pipeline, self.output.of_list()?.as_ref(), console)
     }
 
     fn run_steps(

@@ -1,14 +1,15 @@
 //! Reports function runs: a line for each function, its warnings and results, and why it failed.
 
-use krm_core::functions::resource_list::Item;
+use krm_core::functions::resource_list::{FunctionResult, Item};
 use krm_core::functions::results::ResultLocator;
 use krm_core::{Diagnostic, Package, Severity};
-use krm_run::{FunctionRun, Interrupt, PipelineEvent, PipelineRun, Step, run_steps};
+use krm_run::{FunctionRun, Interrupt, PipelineEvent, PipelineRun, RunStatus, Step, run_steps};
 
 use super::kinds::FnCommandKind;
+use super::result_report;
 use crate::Exit;
-use crate::console::{Activity, Console};
-use crate::reports::FunctionFinding;
+use crate::console::{Activity, Console, Verdict, plural};
+use crate::reports::{FunctionFinding, ResourceText};
 
 /// From which severity on results are a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -55,43 +56,45 @@ pub(super) fn run_and_report(
 fn report_run(run: &FunctionRun, package: &Package, title: &str, console: &mut Console) {
     let name = crate::loader::join_display_path(title, &run.record.package);
     let (function, how) = (&run.record.name, run.record.how());
-    let duration = run.duration.as_millis();
-    let image = image(run);
-    console.status(&format!(
-        "[{}] \"{function}\" ({how}) on {} of {name} in {duration}ms{image}",
-        verdict(run),
-        selected(run)
-    ));
+    let (selected, image, time) = (selected(run), image(run), time(run, console));
+    let line = format!("\"{function}\" ({how}) on {selected} of {name}{image}{time}");
+    console.verdict(verdict(run), &line);
+    report_outcome(run, (package, &ResultLocator::new(package)), console);
+}
+
+/// Prints what a function wrote, warned about and found.
+pub(super) fn report_outcome(
+    run: &FunctionRun,
+    (package, locator): (&Package, &ResultLocator<'_>),
+    console: &mut Console,
+) {
     report_stderr(run, console);
     without_resources(run).iter().for_each(|warning| console.report(warning));
     run.warning_diagnostics().for_each(|warning| console.report(&warning));
-    report_results(run, &ResultLocator::new(package), console);
+    result_report::report(run, (package, locator), console);
 }
 
 /// A warning if a function that is not a generator received nothing: its success says nothing then.
-pub(super) fn without_resources(run: &FunctionRun) -> Option<Diagnostic> {
+fn without_resources(run: &FunctionRun) -> Option<Diagnostic> {
     let is_empty = run.selected == 0 && !run.is_skipped() && !run.is_failed();
     let (function, total) = (run.record.name.clone(), run.total);
     (is_empty && run.changes.is_empty())
         .then(|| Diagnostic::warning(FnCommandKind::NoResources { function, total }))
 }
 
-/// Prints the results of a function. Those that are not printed are not located, which takes longer than printing them.
-pub(super) fn report_results(
-    run: &FunctionRun,
-    locator: &ResultLocator<'_>,
+/// A result for reports, with the edit that it proposes.
+pub(super) fn finding<'a>(
+    run: &'a FunctionRun,
+    result: &'a FunctionResult,
+    (package, locator): (&Package, &ResultLocator<'_>),
     console: &mut Console,
-) {
-    for result in run.reported() {
-        if console.reports(result.severity) {
-            let source = FunctionFinding { function: &run.record.name, result };
-            console.report_result(&locator.diagnostic(&run.record.package, result), source);
-        }
-    }
+) -> FunctionFinding<'a> {
+    let fix = console.recorder().fix(package, locator, &run.record.package, result);
+    FunctionFinding { function: &run.record.name, result, fix }
 }
 
 /// Prints the standard error of a function that succeeded if `--verbose` is given. The error of one that failed quotes it.
-pub(super) fn report_stderr(run: &FunctionRun, console: &mut Console) {
+fn report_stderr(run: &FunctionRun, console: &mut Console) {
     if !run.is_failed() {
         run.record.stderr.lines().for_each(|line| console.detail(&format!("  [stderr] {line}")));
     }
@@ -108,32 +111,41 @@ pub(super) fn record_authors(
     }
     for run in &pipeline.runs {
         for change in &run.changes {
-            let Some(after) = &change.after else { continue };
-            let Some(path) = &after.path else { continue };
-            let before = change.before.as_ref().map(Item::text).unwrap_or_default();
-            let texts = (before, after.text());
-            console.recorder().add_author(&display(path.as_str()), texts, &run.record.name);
+            let named = |item: &Item| {
+                let path = item.path.as_ref()?;
+                Some((display(path.as_str()), item.resource().label()))
+            };
+            let Some(item) = &change.after else { continue };
+            let Some((file, label)) = named(item) else { continue };
+            let after = ResourceText { file: &file, label: &label, text: item.text() };
+            let before = change.before.as_ref().and_then(|item| Some((named(item)?, item)));
+            let before = before.as_ref().map(|((file, label), item)| ResourceText {
+                file,
+                label,
+                text: item.text(),
+            });
+            console.recorder().add_author(before, after, &run.record.name);
         }
     }
 }
 
-/// Prints how many functions ran and how many results they reported.
-pub(super) fn report_summary(pipeline: &PipelineRun, console: &mut Console) {
-    let results = pipeline.runs.iter().flat_map(|run| &run.record.results);
+/// Counts the functions that ran and the results that they reported, for the closing line.
+pub(super) fn count(pipeline: &PipelineRun, console: &mut Console) {
+    let results = pipeline.runs.iter().flat_map(FunctionRun::reported);
     let count = |severity| results.clone().filter(|it| it.severity == severity).count();
     let counts = [Severity::Error, Severity::Warning, Severity::Info].map(|it| (it, count(it)));
-    let counts = counts.into_iter().filter(|(_, count)| *count > 0);
-    let counts: Vec<String> = counts.map(|(it, count)| plural(count, it.name())).collect();
-    let functions = pipeline.runs.len();
-    if functions > 1 || !counts.is_empty() {
-        let counts = if counts.is_empty() { "no results".to_owned() } else { counts.join(", ") };
-        console.status(&format!("{}: {counts}", plural(functions, "function")));
-    }
+    let ran = |run: &&FunctionRun| matches!(run.status, RunStatus::Succeeded | RunStatus::Failed);
+    let functions = pipeline.runs.iter().filter(ran).count();
+    console.summary().add_functions(functions, counts.to_vec());
 }
 
-/// `PASS` or `FAIL`.
-pub(super) fn verdict(run: &FunctionRun) -> &'static str {
-    if run.is_failed() { "FAIL" } else { "PASS" }
+/// How a function ended.
+pub(super) fn verdict(run: &FunctionRun) -> Verdict {
+    match run.status {
+        RunStatus::Failed | RunStatus::NotRun => Verdict::Fail,
+        RunStatus::Skipped | RunStatus::NotStarted => Verdict::Skip,
+        RunStatus::Succeeded => Verdict::Pass,
+    }
 }
 
 /// How many resources a function received.
@@ -144,14 +156,31 @@ pub(super) fn selected(run: &FunctionRun) -> String {
     }
 }
 
+/// How long a function ran, for the end of a line; only with `--verbose`.
+pub(super) fn time(run: &FunctionRun, console: &Console) -> String {
+    match console.is_verbose() {
+        true => format!(" in {} ms", run.duration.as_millis()),
+        false => String::new(),
+    }
+}
+
 /// The image that ran, for the end of a line.
 pub(super) fn image(run: &FunctionRun) -> String {
     run.record.image.as_ref().map(|image| format!(", image {image}")).unwrap_or_default()
 }
 
+/// Why functions failed, apart from results, which are reported by themselves.
+pub(super) fn unreported_errors(pipeline: &PipelineRun, package: &Package) -> Vec<Diagnostic> {
+    let runs = pipeline.runs.iter().filter(|run| !run.is_failed_by_results());
+    errors(runs, package)
+}
+
 /// Why functions failed, with the names of files as the user knows them.
-pub(super) fn errors(pipeline: &PipelineRun, package: &Package) -> Vec<Diagnostic> {
-    let failed = pipeline.runs.iter().filter(|run| run.is_failed());
+pub(super) fn errors<'a>(
+    runs: impl IntoIterator<Item = &'a FunctionRun>,
+    package: &Package,
+) -> Vec<Diagnostic> {
+    let failed = runs.into_iter().filter(|run| run.is_failed());
     let errors = failed.flat_map(FunctionRun::error_diagnostics);
     errors.map(|error| with_display_path(error, package)).collect()
 }
@@ -174,8 +203,4 @@ fn with_display_path(diagnostic: Diagnostic, package: &Package) -> Diagnostic {
         Some(file) => diagnostic.in_file(&*file.display_path),
         None => diagnostic,
     }
-}
-
-pub(super) fn plural(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }

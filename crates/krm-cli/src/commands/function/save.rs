@@ -42,6 +42,18 @@ pub(super) enum SavedConfig {
 }
 
 impl SavedFunction {
+    /// Checks that the package has a Kptfile, before anything runs.
+    pub(super) fn check(&self, package: &Package) -> Result<(), Failure> {
+        match package.files().iter().any(|file| file.path.as_str() == KPTFILE) {
+            true => Ok(()),
+            false => {
+                let error =
+                    Diagnostic::error(FnCommandKind::CannotSave { reason: "no Kptfile found" });
+                Err(Failure::input(error.hint("create one with `krm pkg init`")))
+            }
+        }
+    }
+
     /// Adds the function to the Kptfile, or replaces the one of the same name.
     pub(super) fn apply(
         &self,
@@ -50,12 +62,7 @@ impl SavedFunction {
         console: &mut Console,
     ) -> Result<(), Failure> {
         let kptfile = package.files().iter().find(|file| file.path.as_str() == KPTFILE);
-        let Some(kptfile) = kptfile else {
-            let reason = "no Kptfile found";
-            let warning = Diagnostic::warning(FnCommandKind::CannotSave { reason });
-            console.report(&warning.hint("create one, for example with `kpt pkg init`"));
-            return Ok(());
-        };
+        let Some(kptfile) = kptfile else { return Ok(()) };
         let text = match contents.get(&kptfile.path) {
             Some(Some(text)) => text.clone(),
             _ => kptfile.file().map(|file| file.text().to_owned()).unwrap_or_default(),

@@ -1,5 +1,7 @@
 //! Flags for the schemas of built-in validators.
 
+use std::path::PathBuf;
+
 use krm_run::SchemaSettings;
 
 use crate::{Failure, disk};
@@ -22,6 +24,18 @@ pub(super) struct SchemaFlags {
 }
 
 impl SchemaFlags {
+    /// The files and directories that are read.
+    pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
+        let locations =
+            self.schema_location.iter().map(|location| match location.split_once("{{") {
+                // Of a path template, the directory before its first variable.
+                Some((before, _)) => before.rfind('/').map_or(".", |at| &before[..=at]),
+                None => location,
+            });
+        let locations = locations.map(PathBuf::from);
+        self.schema.iter().map(PathBuf::from).chain(locations)
+    }
+
     /// The settings for all validators.
     pub(super) fn settings(&self) -> Result<SchemaSettings, Failure> {
         let mut definitions = Vec::new();

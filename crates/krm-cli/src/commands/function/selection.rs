@@ -1,10 +1,12 @@
 //! Flags that select the resources that a function receives, as in kpt.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::functions::resource_list::Item;
 use krm_sdk::{Resource, Selector};
 use krm_yaml::Value;
 
 use super::save::{SelectorFields, pairs};
+use crate::commands::completion::candidates;
 
 /// Which resources a function receives; the others are not changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -15,15 +17,15 @@ pub(super) struct Selection {
     match_api_version: Option<String>,
 
     /// Only resources of this kind
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", add = ArgValueCandidates::new(candidates::kinds))]
     match_kind: Option<String>,
 
     /// Only resources with this name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(candidates::names))]
     match_name: Option<String>,
 
     /// Only resources in this namespace
-    #[arg(long, value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE", add = ArgValueCandidates::new(candidates::namespaces))]
     match_namespace: Option<String>,
 
     /// Only resources with these annotations
@@ -39,15 +41,15 @@ pub(super) struct Selection {
     exclude_api_version: Option<String>,
 
     /// Exclude resources of this kind
-    #[arg(long, value_name = "KIND")]
+    #[arg(long, value_name = "KIND", add = ArgValueCandidates::new(candidates::kinds))]
     exclude_kind: Option<String>,
 
     /// Exclude resources with this name
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(candidates::names))]
     exclude_name: Option<String>,
 
     /// Exclude resources in this namespace
-    #[arg(long, value_name = "NAMESPACE")]
+    #[arg(long, value_name = "NAMESPACE", add = ArgValueCandidates::new(candidates::namespaces))]
     exclude_namespace: Option<String>,
 
     /// Exclude resources with these annotations

@@ -9,9 +9,9 @@ use krm_core::{Diagnostic, Plan};
 use super::kinds::FnCommandKind;
 use super::piped_list::PipedList;
 use super::{open_package, output};
-use crate::cli::{Global, Preview};
-use crate::commands::cfg::edit_session::{EditOptions, EditSession};
-use crate::commands::plan;
+use crate::cli::{Global, Preview, Recursion};
+use crate::commands::cfg::edit_session::{ChangesFormat, EditOptions, EditSession};
+use crate::commands::{check_stdin_is_piped, plan};
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure};
 
@@ -26,20 +26,20 @@ Examples:
 ///
 /// Reads a list or documents from standard input. Each resource is written to the file that its annotations name, or to a file named
 /// after it. A DIR that exists needs --overwrite or --prune: its resources are edited in place, and files without changes are not
-/// written. Without DIR, the resources are printed as documents.
+/// written. Without DIR, --overwrite and --prune, the resources are printed as documents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Directory, which is created; one that exists needs --overwrite or --prune
+    /// Directory, which is created; one that exists needs --overwrite or --prune [default with these: current directory]
     #[arg(value_name = "DIR")]
     dir: Option<String>,
 
-    /// Edit the resources of an existing DIR, and keep those that are not in the list
-    #[arg(long, requires = "dir", conflicts_with = "prune")]
+    /// Edit the resources of an existing directory, and keep those that are not in the list
+    #[arg(long, conflicts_with = "prune")]
     overwrite: bool,
 
-    /// Edit the resources of an existing DIR, and delete those that are not in the list
-    #[arg(long, requires = "dir")]
+    /// Edit the resources of an existing directory, and delete those that are not in the list
+    #[arg(long)]
     prune: bool,
 
     /// Allow --prune to delete all resources, or a Kptfile
@@ -47,10 +47,19 @@ pub(crate) struct Args {
     allow_delete: bool,
 
     #[command(flatten)]
+    recursion: Recursion,
+
+    /// Print the changes of --check, --diff or --dry-run in this format
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<ChangesFormat>,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    args.check_output(console)?;
+    check_stdin_is_piped()?;
     let mut list = PipedList::read()?;
     list.skipped_documents(false).iter().for_each(|warning| console.report(warning));
     list.check_paths(console)?;
@@ -58,7 +67,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if args.prune && given.is_empty() && !list.has_items_field() {
         return Err(Failure::input(Diagnostic::error(FnCommandKind::PruneWithoutList)));
     }
-    let Some(dir) = &args.dir else {
+    let here = (args.overwrite || args.prune).then_some(".");
+    let Some(dir) = args.dir.as_deref().or(here) else {
         console.data(&output::documents(&given))?;
         return Ok(Exit::Success);
     };
@@ -67,13 +77,13 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     // Compat: kpt refuses every directory that exists.
     if !args.overwrite && !args.prune {
-        return Err(Failure::input(
-            Diagnostic::error(FnCommandKind::SinkExists).in_file(dir.as_str()),
-        ));
+        return Err(Failure::input(Diagnostic::error(FnCommandKind::SinkExists).in_file(dir)));
     }
     let edit_options = EditOptions::atomic(args.preview.clone());
-    let session = EditSession::open_at(dir, &[], true, &edit_options, global, console)?;
+    let scope = args.recursion.includes_subpackages();
+    let session = EditSession::open_at(dir, &[], scope, &edit_options, global, console)?;
     let before = open_package::items(&session.loaded.package, false, console)?;
+    console.summary().add_resources(given.len());
     let after = args.merged(&before, &given)?;
     let deletions = if args.allow_delete { Deletions::Any } else { Deletions::Some };
     let done = assemble(&session.loaded.package, &before, &after, deletions)
@@ -91,6 +101,10 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 }
 
 impl Args {
+    fn check_output(&self, console: &mut Console) -> Result<(), Failure> {
+        self.output.map_or(Ok(()), |format| format.apply(&self.preview, console))
+    }
+
     /// The new resources of the directory: each given resource, edited into the existing one, and the other existing ones
     /// unless they are pruned.
     fn merged(&self, before: &[Item], given: &[Item]) -> Result<Vec<Item>, Failure> {
@@ -121,6 +135,7 @@ fn stripped(items: Vec<Item>) -> Result<Vec<Item>, Failure> {
 /// Writes the resources to a new directory.
 fn create(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> CommandResult {
     let package = krm_core::Package::default();
+    console.summary().add_resources(given.len());
     let mut items = given.to_vec();
     items.iter_mut().for_each(|item| item.origin = None);
     let done = assemble(&package, &[], &items, Deletions::Any)

@@ -10,9 +10,9 @@ use super::kinds::FnCommandKind;
 use super::piped_list::PipedList;
 use super::version_flag::VersionFlag;
 use super::{finish, function_config, open_package};
-use crate::cli::Global;
+use crate::cli::{Global, Recursion};
 use crate::console::Console;
-use crate::loader::{self, LoadedPackage};
+use crate::loader::{self, LoadOptions, LoadedPackage};
 use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
@@ -51,6 +51,9 @@ pub(crate) struct Args {
     #[arg(long, visible_alias = "function-config", value_name = "FILE")]
     fn_config: Option<String>,
 
+    #[command(flatten)]
+    recursion: Recursion,
+
     /// Fail if a package contains documents that are not resources
     #[arg(long)]
     strict: bool,
@@ -76,7 +79,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             list.take_items()
         }
         dirs => {
-            let package = combined(dirs, global, console)?;
+            let package = combined(dirs, args.recursion.load_options(global), console)?;
             open_package::items(&package, args.strict, console)?
         }
     };
@@ -150,10 +153,14 @@ impl Args {
 }
 
 /// The files of all directories as one package. Nothing is printed if one of them is not readable.
-fn combined(dirs: &[String], global: &Global, console: &mut Console) -> Result<Package, Failure> {
+fn combined(
+    dirs: &[String],
+    options: LoadOptions,
+    console: &mut Console,
+) -> Result<Package, Failure> {
     let mut files: Vec<PackageFile> = Vec::new();
     for dir in dirs {
-        let loaded = loader::load(dir, global.load_options()).map_err(Failure::input)?;
+        let loaded = loader::load(dir, options).map_err(Failure::input)?;
         let diagnostics = loaded.diagnostics();
         if diagnostics.iter().any(Diagnostic::is_error) {
             return Err(Failure::Diagnostics(Exit::Input, diagnostics));

@@ -57,7 +57,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         _ => None,
     };
     let mut input = program::input()?;
-    let output = match args.program.run(&input, !args.env_only) {
+    let output = match args.program.run(&input, !args.env_only, console) {
         Ok(output) => output,
         Err(FailedProgram { failure, output }) => {
             // The orchestrator reads the results of a function that failed, too. An output that is not readable has none.

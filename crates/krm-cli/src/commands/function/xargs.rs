@@ -27,7 +27,8 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let input = program::input()?;
-    let output = args.program.run(&input, !args.env_only).map_err(|failed| failed.failure)?;
+    let output = args.program.run(&input, !args.env_only, console);
+    let output = output.map_err(|failed| failed.failure)?;
     console.data(&output)?;
     Ok(Exit::Success)
 }

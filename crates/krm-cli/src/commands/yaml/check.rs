@@ -1,7 +1,5 @@
 //! `krm yaml check`: reports syntax errors, duplicate keys and values that YAML 1.1 reads differently.
 
-use std::path::Path;
-
 use clap::ValueEnum;
 use krm_core::kubernetes_reader;
 use krm_core::print::json;
@@ -10,11 +8,12 @@ use krm_core::{Diagnostic, Severity};
 use krm_yaml::{File, ReadOptions};
 
 use super::input::syntax_errors;
+use super::inputs::{InputFile, InputFiles, Inputs, names_or_current};
 use crate::cli::Global;
 use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure, disk, loader, parallel};
+use crate::{CommandResult, Exit, disk, parallel};
 
 /// More warnings than this about one file are not printed.
 const MAX_WARNINGS: usize = 100;
@@ -32,9 +31,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Files to check, and directories with all YAML and JSON files below them; - is standard input [default: the current directory]
-    #[arg(value_name = "FILE|DIR", default_value = ".", hide_default_value = true)]
-    files: Vec<String>,
+    #[command(flatten)]
+    inputs: Inputs,
 
     /// Report duplicate keys as warnings
     #[arg(long)]
@@ -61,8 +59,10 @@ enum Format {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let options = ReadOptions { strict: args.strict, ..ReadOptions::default() };
-    let (files, problems) = expand(&args.files, global)?;
-    let check = |name: &String| check(name, options, args, global);
+    let names = names_or_current(&args.inputs.files);
+    let InputFiles { files, problems, .. } =
+        InputFiles::read(&names, &args.inputs.recursion, options, global)?;
+    let check = |input: &InputFile| check(input, options, args, global);
     let found = parallel::map(&files, global.jobs, check);
     let mut found: Vec<Diagnostic> =
         problems.into_iter().chain(found.into_iter().flatten()).collect();
@@ -84,39 +84,18 @@ fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// The files to check: those that are named, and those of the directories, with what is wrong with the directories.
-fn expand(names: &[String], global: &Global) -> Result<(Vec<String>, Vec<Diagnostic>), Failure> {
-    let (mut files, mut problems) = (Vec::new(), Vec::new());
-    for name in names {
-        if !Path::new(name).is_dir() {
-            files.push(name.clone());
-            continue;
-        }
-        let loaded = loader::load(name, global.load_options()).map_err(Failure::input)?;
-        let unreadable = loaded.diagnostics().into_iter().filter(|it| it.location.is_none());
-        problems.extend(unreadable.map(|mut it| {
-            if loader::is_about_nothing(&it) {
-                // A check of nothing must not pass.
-                it.severity = Severity::Error;
-            }
-            it
-        }));
-        let readable = loaded.package.files().iter().filter(|file| file.content.is_ok());
-        files.extend(readable.map(|file| file.display_path.clone()));
-    }
-    Ok((files, problems))
-}
-
-fn check(name: &str, options: ReadOptions, args: &Args, global: &Global) -> Vec<Diagnostic> {
-    let file = match disk::parse(name, options) {
+fn check(input: &InputFile, options: ReadOptions, args: &Args, global: &Global) -> Vec<Diagnostic> {
+    let name = &*input.name;
+    let file = match input.read_with(options) {
         Ok(file) => file,
         Err(diagnostic) => return vec![diagnostic],
     };
+    let file = &*file;
     let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
-    found.extend(conflict_records::unresolved_of_file(name, &file));
-    let hidden = kubernetes_reader::hidden_text(&file).into_iter();
+    found.extend(conflict_records::unresolved_of_file(name, file));
+    let hidden = kubernetes_reader::hidden_text(file).into_iter();
     found.extend(hidden.map(|it| it.in_file(disk::display_name(name))));
-    let warnings = warnings(&file, args, args.yaml_1_1 || global.verbose);
+    let warnings = warnings(file, args, args.yaml_1_1 || global.verbose);
     found.extend(warnings.into_iter().map(|warning| warning.in_file(disk::display_name(name))));
     found.sort_by_key(|diagnostic| {
         diagnostic.location.as_ref().map_or((u32::MAX, 0), |at| (at.line, at.column))

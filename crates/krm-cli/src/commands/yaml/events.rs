@@ -9,7 +9,7 @@ use crate::{CommandResult, Exit, Failure, disk};
 const EXAMPLES: &str = "\
 Examples:
   krm yaml events deployment.yaml
-  printf 'a: [1]\\n' | krm yaml events";
+  printf 'a: [1]\\n' | krm yaml events -";
 
 /// Print parser events, in the notation of the YAML test suite.
 ///
@@ -17,8 +17,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// File to read; - or no argument is standard input
-    #[arg(default_value = disk::STDIN, hide_default_value = true)]
+    /// File to read; - is standard input
     file: String,
 }
 

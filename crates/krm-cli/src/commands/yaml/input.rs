@@ -1,19 +1,39 @@
 //! Reading input files: selected documents, and files whose documents must all be valid.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use krm_core::Diagnostic;
-use krm_yaml::{DocumentRef, File, Path, ReadOptions};
+use krm_yaml::{DocumentRef, File, ReadOptions};
 
 use crate::cli::Documents;
 use crate::commands::kinds::CommandKind;
-use crate::{Exit, Failure, disk};
+use crate::{Exit, Failure, consistent_read, disk};
 
-/// Reads a file all of whose documents must be valid.
-pub(crate) fn read_valid(name: &str) -> Result<File, Failure> {
-    let file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
-    let errors = syntax_errors(name, &file.documents().collect::<Vec<_>>());
-    if errors.is_empty() { Ok(file) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
+/// Reads files all of whose documents must be valid, as one version: no run of krm wrote to them meanwhile.
+pub(crate) fn read_valid(names: &[&str]) -> Result<Vec<File>, Failure> {
+    // Threads do not pay for a few files.
+    let read = consistent_read::read_files(names, Some(NonZeroUsize::MIN), |name| {
+        disk::parse(name, ReadOptions::default())
+    });
+    let mut files = Vec::with_capacity(names.len());
+    for (file, name) in read.map_err(Failure::input)?.into_iter().zip(names) {
+        let file = file.map_err(Failure::input)?;
+        let errors = syntax_errors(name, &file.documents().collect::<Vec<_>>());
+        if !errors.is_empty() {
+            return Err(Failure::Diagnostics(Exit::Input, errors));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}
+
+/// The same for a fixed number of files.
+pub(super) fn read_valid_versions<const N: usize>(
+    names: [&str; N],
+) -> Result<[Arc<File>; N], Failure> {
+    let files: Vec<Arc<File>> = read_valid(&names)?.into_iter().map(Arc::new).collect();
+    Ok(files.try_into().expect("there is a file for each name"))
 }
 
 /// The text of a file that a merge has read.
@@ -43,6 +63,6 @@ pub(super) fn syntax_errors(name: &str, documents: &[DocumentRef<'_>]) -> Vec<Di
 }
 
 /// The error for a path in a file without documents.
-pub(super) fn no_document(path: &Path) -> Diagnostic {
-    Diagnostic::error(CommandKind::EmptyFile { path: path.to_string() })
+pub(super) fn no_document(path: &str) -> Diagnostic {
+    Diagnostic::error(CommandKind::EmptyFile { path: path.to_owned() })
 }

@@ -1,12 +1,10 @@
 //! `krm yaml merge3`: applies the changes between two versions of a file to a third.
 
-use std::sync::Arc;
-
 use clap::ValueEnum;
 use krm_core::Plan;
 use krm_core::merge::{MergedFile, NamedFile, Side, merge_files_three_way};
 
-use super::input::{into_text, read_valid};
+use super::input::{into_text, read_valid, read_valid_versions};
 use crate::cli::Preview;
 use crate::commands::check_stdin_once;
 use crate::commands::conflict_records;
@@ -19,35 +17,36 @@ use crate::{CommandResult, Exit, Failure, disk};
 const EXAMPLES: &str = "\
 Examples:
   krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml
-  krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml -i --on-conflict mark
-  krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml -o json
+  krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml --on-conflict mark
+  krm yaml merge3 --base old.yaml --upstream new.yaml --local - < mine.yaml
+  krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml --dry-run -o json
   krm yaml merge3 --resolve local mine.yaml";
 
 /// Apply the changes between two versions of a YAML file to a third (three-way merge).
 ///
 /// Changes from --base to --upstream are applied to --local; everything else is unchanged, byte for byte. If both sides changed the same
-/// field, upstream's value is taken with a warning, unless --on-conflict says otherwise. The result is printed, or written with -i.
+/// field, upstream's value is taken with a warning, unless --on-conflict says otherwise. The --local file is edited in place; - is printed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// Common ancestor of both sides
-    #[arg(long, value_name = "FILE", required_unless_present = "resolve")]
+    #[arg(long, alias = "ancestor", value_name = "FILE", required_unless_present = "resolve")]
     base: Option<String>,
 
     /// Version whose changes are merged
-    #[arg(long, value_name = "FILE", required_unless_present = "resolve")]
+    #[arg(long, alias = "from", value_name = "FILE", required_unless_present = "resolve")]
     upstream: Option<String>,
 
-    /// Version to update
-    #[arg(long, value_name = "FILE", required_unless_present = "resolve")]
+    /// Version to update, in place; - merges into standard input and prints the result
+    #[arg(long, alias = "to", value_name = "FILE", required_unless_present = "resolve")]
     local: Option<String>,
 
     /// File name to use in diagnostics, if --local is a temporary file
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
 
-    /// Write the result to the --local file
-    #[arg(short, long)]
+    /// Compat: accepted and ignored, as the result is always written
+    #[arg(short, long, hide = true)]
     in_place: bool,
 
     #[command(flatten)]
@@ -56,7 +55,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     conflicts: ConflictOptions,
 
-    /// Print the conflicts instead of the result, in this format
+    /// Format of the conflicts, which are printed to standard output
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Format>,
 
@@ -94,16 +93,16 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         [&args.base, &args.local, &args.upstream].map(|it| it.as_deref().unwrap_or_default());
     check_stdin_once(names)?;
     let beside = args.name.as_deref().unwrap_or(names[1]);
-    let lock = match args.in_place {
-        true => plan::lock(
+    let is_piped = names[1] == disk::STDIN;
+    let lock = match is_piped {
+        false => plan::lock(
             &[names[1].to_owned(), conflict_records::path_beside(beside)],
             &args.preview,
             console,
         )?,
-        false => Lock::none(),
+        true => Lock::none(),
     };
-    let [base, local, upstream] =
-        [read_valid(names[0])?, read_valid(names[1])?, read_valid(names[2])?].map(Arc::new);
+    let [base, local, upstream] = read_valid_versions(names)?;
     let shown = args.name.as_deref().unwrap_or(disk::display_name(names[1]));
     let schema = args.lists.schema(&[&base, &local, &upstream], console)?;
     let options = args.conflicts.merge_options(args.lists.pairing(&schema));
@@ -114,13 +113,16 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         &options,
     );
     let merged = merged.map_err(Failure::input)?;
-    let can_record = args.in_place && names[1] != disk::STDIN;
+    let can_record = !is_piped;
     let action = args.conflicts.action(&merged.conflicts, can_record);
     report(&merged, action, args, console)?;
     if action == ConflictAction::Fail {
         return Ok(Exit::Findings);
     }
-    let done = if args.in_place || args.preview.is_on() {
+    let done = if is_piped && args.output.is_some() {
+        // Standard output has the conflicts.
+        Exit::Success
+    } else {
         let mut plan = Plan::default();
         let original = lock.original(names[1], into_text(local)).map_err(Failure::input)?;
         plan.set(original, Some(merged.text)).map_err(Failure::input)?;
@@ -128,11 +130,6 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
             conflict_records::add_beside(&merged.conflicts, beside, &lock, &mut plan)?;
         }
         plan::apply_or_preview(&plan, &args.preview, &lock, console)?
-    } else {
-        if args.output.is_none() {
-            console.data(&merged.text)?;
-        }
-        Exit::Success
     };
     Ok(if action == ConflictAction::WriteAndFail { Exit::Findings } else { done })
 }

@@ -1,13 +1,17 @@
 //! `krm yaml`: commands for any YAML or JSON file.
 
 mod check;
+mod edits;
 mod events;
 mod get;
 mod input;
+mod inputs;
 mod merge;
 mod merge3;
+mod operation;
 mod path_edit;
 mod rm;
+mod selection;
 mod set;
 mod typed_value;
 
@@ -32,7 +36,7 @@ pub(crate) enum Command {
 
 pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> CommandResult {
     match command {
-        Command::Get(args) => get::run(args, console),
+        Command::Get(args) => get::run(args, global, console),
         Command::Set(args) => set::run(args, global, console),
         Command::Rm(args) => rm::run(args, global, console),
         Command::Check(args) => check::run(args, global, console),

@@ -1,170 +1,266 @@
-//! Edits at a path, for `set` and `rm`: applied to every document of every file, or to none.
+//! Edits at paths, for `set` and `rm`: applied to all selected documents of all files, or to none.
 
-use std::collections::BTreeSet;
+use krm_core::query::{self, Query};
+use krm_core::{Diagnostic, Plan};
+use krm_yaml::{Edit, File, NodeRef, PathPattern, PatternStep, Segment};
 
-use krm_core::query;
-use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
-use krm_yaml::{DocumentRef, Edit, EditError, File, Path, ReadOptions};
-
-use super::input::{no_document, select, syntax_errors};
-use crate::cli::{Documents, Global};
-use crate::commands::check_stdin_once;
+use super::input::{no_document, syntax_errors};
+use super::inputs::{InputFile, InputFiles};
+use super::operation::{EditContext, Operation, Target};
+use super::selection::{Selection, Unit};
+use crate::cli::{Global, Preview};
 use crate::commands::kinds::CommandKind;
+use crate::commands::plan;
+use crate::console::Console;
 use crate::disk::Lock;
-use crate::{Exit, Failure, disk, parallel};
+use crate::{CommandResult, Exit, Failure, disk, parallel};
 
 /// An edit at a path.
-pub(super) trait PathEdit: Sync {
-    fn path(&self) -> &Path;
-
-    /// Whether values that are shared through aliases may change.
-    fn shared(&self) -> bool;
-
-    /// Whether the edit can be made in a file without documents.
-    fn creates_documents(&self) -> bool;
-
-    /// Queues the edit of one document. `is_only` says that the file has no other.
-    fn edit<'a>(
-        &'a self,
-        edit: &mut Edit<'a>,
-        document: DocumentRef<'a>,
-        is_only: bool,
-    ) -> Result<DocumentEdit, EditError>;
-}
-
-/// The result of an edit for one document.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum DocumentEdit {
-    Applied,
-    /// The document does not have the path and was skipped.
-    PathMissing,
+#[derive(Debug)]
+pub(super) struct PathEdit<'a> {
+    pub(super) pattern: PathPattern,
+    pub(super) operation: Operation<'a>,
+    /// Which of the selected documents and resources are edited.
+    pub(super) query: Option<Query>,
 }
 
 /// A path that a document does not have.
 #[derive(Debug)]
-pub(super) struct MissingPath {
+struct MissingPath {
     /// How many segments of the path exist.
-    pub(super) found: usize,
-    pub(super) error: Diagnostic,
+    found: usize,
+    error: Diagnostic,
 }
 
-/// The result of an edit for all files.
+/// The result of an edit for a file, or for all files.
 #[derive(Debug, Default)]
-pub(super) struct EditedFiles {
-    pub(super) plan: Plan,
-    /// How many documents were edited, or already have the requested value.
-    pub(super) applied: usize,
-    /// How many documents do not have the path.
-    pub(super) skipped: usize,
-    /// The document in which most of the path exists, which makes the most helpful error.
-    pub(super) missing: Option<MissingPath>,
+struct EditCount {
+    /// How many documents and resources were edited, or already have the requested value.
+    applied: usize,
+    /// How many do not have the path.
+    skipped: usize,
+    /// The one in which most of the path exists, which makes the most helpful error.
+    missing: Option<MissingPath>,
 }
 
-impl EditedFiles {
+impl EditCount {
     fn keep_most_found(&mut self, missing: MissingPath) {
         if self.missing.as_ref().is_none_or(|best| missing.found > best.found) {
             self.missing = Some(missing);
         }
     }
+
+    fn add(&mut self, other: Self) {
+        self.applied += other.applied;
+        self.skipped += other.skipped;
+        other.missing.into_iter().for_each(|missing| self.keep_most_found(missing));
+    }
+}
+
+/// The new text of a file, and what each edit did.
+struct EditedFile {
+    new: String,
+    counts: Vec<EditCount>,
+    selected: usize,
 }
 
 /// Parses the path of an edit. Compat: an empty path is the whole document in JSON pointers, but on a command line it is an unset
 /// variable of the shell, and the edit would replace the file.
-pub(super) fn parse_path(text: &str) -> Result<Path, String> {
+pub(super) fn parse_path(text: &str) -> Result<PathPattern, String> {
     match text.is_empty() {
         true => Err("expected a path; use `.` for the whole document".to_owned()),
         false => text.parse().map_err(|error: krm_yaml::PathError| error.to_string()),
     }
 }
 
-/// Edits all files in memory. If one of them cannot be edited, none is.
-pub(super) fn edit_files(
-    files: &[String],
-    documents: &Documents,
-    operation: &impl PathEdit,
-    lock: &Lock,
-    global: &Global,
-) -> Result<EditedFiles, Failure> {
-    check_stdin_once(files.iter().map(String::as_str))?;
-    let mut seen = BTreeSet::new();
-    let files: Vec<&String> = files.iter().filter(|name| seen.insert(*name)).collect();
-    let results =
-        parallel::map(&files, global.jobs, |name| edit_file(name, documents, operation, lock));
-    let (mut edited, mut errors) = (EditedFiles::default(), Vec::new());
-    for result in results {
-        match result {
-            Ok((original, new, file)) => {
-                edited.applied += file.applied;
-                edited.skipped += file.skipped;
-                errors.extend(edited.plan.set(original, Some(new)).err());
-                file.missing.into_iter().for_each(|missing| edited.keep_most_found(missing));
-            }
-            Err(Failure::Diagnostics(_, diagnostics)) => errors.extend(diagnostics),
-            Err(closed) => return Err(closed),
-        }
-    }
-    if errors.is_empty() { Ok(edited) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
+/// All edits of a command.
+pub(super) struct PathEdits<'a> {
+    pub(super) edits: Vec<PathEdit<'a>>,
+    pub(super) selection: &'a Selection,
+    pub(super) context: EditContext,
 }
 
-/// Edits one file; the plan of the returned counts is empty.
-fn edit_file(
-    name: &str,
-    documents: &Documents,
-    operation: &impl PathEdit,
-    lock: &Lock,
-) -> Result<(OriginalFile, String, EditedFiles), Failure> {
-    let fail =
-        |diagnostic: Diagnostic| Failure::input(diagnostic.in_file(disk::display_name(name)));
-    let mut file = disk::parse(name, ReadOptions::default()).map_err(Failure::input)?;
-    let mut old = None;
-    if operation.creates_documents() && file.documents().next().is_none() {
-        let text = with_document(file.text());
-        old = Some(file.into_text());
-        file = File::parse(text).map_err(|error| fail(Diagnostic::from(&error)))?;
-    }
-    let selected = select(&file, name, documents)?;
-    let errors = syntax_errors(name, &selected);
-    if !errors.is_empty() {
-        return Err(Failure::Diagnostics(Exit::Input, errors));
-    }
-    let is_json = PackagePath::is_json_name(name);
-    let mut edit = Edit::new(&file).allow_shared(operation.shared()).json(is_json);
-    let edited = edit_documents(&mut edit, &selected, name, operation)
-        .map_err(|error| fail(Diagnostic::from_edit(&error, &file)))?;
-    let new = match edit.is_empty() {
-        true => file.text().to_owned(),
-        false => edit.apply().map_err(|error| fail(Diagnostic::from_edit(&error, &file)))?,
-    };
-    let old = old.unwrap_or_else(|| file.into_text());
-    Ok((lock.original(name, old).map_err(Failure::input)?, new, edited))
-}
-
-/// Queues the edit for each document of a file.
-fn edit_documents<'a>(
-    edit: &mut Edit<'a>,
-    documents: &[DocumentRef<'a>],
-    name: &str,
-    operation: &'a impl PathEdit,
-) -> Result<EditedFiles, EditError> {
-    let mut edited = EditedFiles::default();
-    for document in documents {
-        match operation.edit(edit, *document, documents.len() == 1)? {
-            DocumentEdit::Applied => edited.applied += 1,
-            DocumentEdit::PathMissing => {
-                edited.skipped += 1;
-                edited.keep_most_found(explain_missing(*document, operation.path()));
+impl PathEdits<'_> {
+    /// Edits all files in memory, one edit after the other, and writes them. If one of the edits matches nothing or cannot be made, nothing
+    /// is written.
+    pub(super) fn run(
+        &self,
+        files: &InputFiles,
+        lock: &Lock,
+        preview: &Preview,
+        global: &Global,
+        console: &mut Console,
+    ) -> CommandResult {
+        files.check(console)?;
+        let results = parallel::map(&files.files, global.jobs, |file| self.edit_file(file));
+        let (mut plan, mut errors) = (Plan::default(), Vec::new());
+        let mut counts: Vec<EditCount> = self.edits.iter().map(|_| EditCount::default()).collect();
+        let mut selected = 0;
+        for (input, result) in files.files.iter().zip(results) {
+            match result {
+                Ok(edited) => {
+                    selected += edited.selected;
+                    counts.iter_mut().zip(edited.counts).for_each(|(all, one)| all.add(one));
+                    let is_piped = input.name == disk::STDIN;
+                    let old = || input.content.as_ref().map(|it| it.text()).unwrap_or_default();
+                    // A filter prints its input even if nothing changes.
+                    if is_piped || edited.new != old() {
+                        let original = files.original(input, old().to_owned(), lock);
+                        let set = original.and_then(|it| plan.set(it, Some(edited.new)));
+                        errors.extend(set.err());
+                    }
+                }
+                Err(Failure::Diagnostics(_, diagnostics)) => errors.extend(diagnostics),
+                Err(closed) => return Err(closed),
             }
         }
+        if !errors.is_empty() {
+            return Err(Failure::Diagnostics(Exit::Input, errors));
+        }
+        if selected == 0 && self.selection.is_on() {
+            let read = files.files.iter().filter_map(|file| file.content.as_deref().ok());
+            let error = self.selection.nothing(read);
+            return Err(Failure::Diagnostics(Exit::Findings, vec![error]));
+        }
+        self.report(counts, console)?;
+        let plan = files.with_hard_links(plan).map_err(Failure::input)?;
+        plan::apply_or_preview(&plan, preview, lock, console)
     }
-    let missing = edited.missing.take();
-    let none = || MissingPath { found: 0, error: no_document(operation.path()) };
-    let MissingPath { found, error } = missing.unwrap_or_else(none);
-    edited.missing = Some(MissingPath { found, error: error.in_file(disk::display_name(name)) });
-    Ok(edited)
+
+    /// Fails if an edit matches nothing, and warns about documents that were skipped.
+    fn report(&self, counts: Vec<EditCount>, console: &mut Console) -> Result<(), Failure> {
+        let (mut errors, mut warnings) = (Vec::new(), Vec::new());
+        for (edit, count) in self.edits.iter().zip(counts) {
+            if count.applied == 0 {
+                errors.push(match count.missing {
+                    Some(missing) => self.with_hint(missing, edit),
+                    // The query of the edit itself selects nothing.
+                    None => Diagnostic::error(CommandKind::NothingSelected),
+                });
+            } else if count.skipped > 0 && edit.reports_skipped() {
+                warnings.push(documents_skipped(count.skipped, &edit.pattern));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(Failure::Diagnostics(Exit::Findings, errors));
+        }
+        console.report_all(&warnings);
+        Ok(())
+    }
+
+    /// Adds that `--create` helps, except for what cannot be created.
+    fn with_hint(&self, missing: MissingPath, edit: &PathEdit<'_>) -> Diagnostic {
+        let (before, rest) = edit.pattern.steps().split_at(missing.found);
+        let is_index = matches!(rest.first(), Some(PatternStep::Plain(Segment::Index(_))));
+        let is_created = !self.context.create
+            && !is_index
+            && !rest.is_empty()
+            && !before.contains(&PatternStep::Deep)
+            && rest.iter().all(|step| matches!(step, PatternStep::Plain(_)));
+        match edit.operation {
+            Operation::Set(_) | Operation::Append(_) | Operation::Merge(_) if is_created => {
+                missing.error.hint("use --create to add what is missing")
+            }
+            _ => missing.error,
+        }
+    }
+
+    /// Edits one file.
+    fn edit_file(&self, input: &InputFile) -> Result<EditedFile, Failure> {
+        let (name, shown) = (&*input.name, disk::display_name(&input.name));
+        let read = input.content.as_deref().map_err(|error| Failure::input(error.clone()))?;
+        let with_document;
+        let mut file = read;
+        if file.documents().next().is_none() && self.creates_documents() {
+            with_document = File::parse(with_empty_mapping(file.text()))
+                .map_err(|error| Failure::input(Diagnostic::from(&error)))?;
+            file = &with_document;
+        }
+        let documents = self.selection.documents(file, name)?;
+        let errors = syntax_errors(name, &documents);
+        if !errors.is_empty() {
+            return Err(Failure::Diagnostics(Exit::Input, errors));
+        }
+        // Before anything changes: an edit must not hide what it selects from the next one.
+        let own = |edit: &PathEdit<'_>| self.selection.units(&documents, edit.query.as_ref());
+        let units: Vec<Vec<Unit>> = self.edits.iter().map(own).collect();
+        let is_only = documents.len() == 1;
+        let selected = units.iter().map(Vec::len).sum();
+        let (mut counts, mut changed) = (Vec::new(), None);
+        let mut last = None;
+        for (at, (edit, units)) in self.edits.iter().zip(&units).enumerate() {
+            let current = changed.as_ref().unwrap_or(file);
+            let (count, new) = self.edit_once(edit, units, current, (name, is_only))?;
+            counts.push(count);
+            let Some(new) = new else { continue };
+            let failed = |error: krm_yaml::EditError| {
+                Failure::input(Diagnostic::from_edit(&error, current).in_file(shown))
+            };
+            // The file is parsed again for the next edit only.
+            match at + 1 == self.edits.len() {
+                true => last = Some(new.apply().map_err(failed)?),
+                false => changed = Some(new.apply_to_file().map_err(failed)?),
+            }
+        }
+        let new = match (last, changed) {
+            (Some(text), _) => text,
+            (None, Some(changed)) => changed.into_text(),
+            (None, None) => read.text().to_owned(),
+        };
+        Ok(EditedFile { new, counts, selected })
+    }
+
+    /// Whether all edits can be made in a file without documents.
+    fn creates_documents(&self) -> bool {
+        let creates =
+            |edit: &PathEdit<'_>| edit.operation.creates_documents(&edit.pattern, &self.context);
+        !self.selection.is_on() && self.edits.iter().all(creates)
+    }
+
+    /// Queues the changes of one edit, if there are any.
+    fn edit_once<'f>(
+        &'f self,
+        path_edit: &'f PathEdit<'_>,
+        units: &[Unit],
+        file: &'f File,
+        (name, is_only): (&'f str, bool),
+    ) -> Result<(EditCount, Option<Edit<'f>>), Failure> {
+        let shown = disk::display_name(name);
+        let (pattern, mut count) = (&path_edit.pattern, EditCount::default());
+        let mut edit = path_edit.operation.edit(file, name, &self.context);
+        for root in units.iter().filter_map(|unit| unit.root(file)) {
+            let target = Target { file, name: shown, root, is_only };
+            let applied = path_edit
+                .operation
+                .apply(pattern, &target, &self.context, &mut edit)
+                .map_err(Failure::input)?;
+            if applied > 0 {
+                count.applied += 1;
+            } else {
+                count.skipped += 1;
+                let MissingPath { found, error } = explain_missing(root, pattern);
+                count.keep_most_found(MissingPath { found, error: error.in_file(shown) });
+            }
+        }
+        if count.applied == 0 && count.missing.is_none() && path_edit.query.is_none() {
+            let error = no_document(&pattern.to_string()).in_file(shown);
+            count.missing = Some(MissingPath { found: 0, error });
+        }
+        let changes = !edit.is_empty();
+        Ok((count, changes.then_some(edit)))
+    }
+}
+
+impl PathEdit<'_> {
+    /// Whether documents without the path are worth a warning: not if they are only searched, or if there is nothing to remove.
+    fn reports_skipped(&self) -> bool {
+        let is_deep = self.pattern.steps().contains(&PatternStep::Deep);
+        !is_deep && !matches!(self.operation, Operation::Remove(_))
+    }
 }
 
 /// An empty file, or one of comments alone, with an empty mapping added that can be edited.
-fn with_document(text: &str) -> String {
+fn with_empty_mapping(text: &str) -> String {
     let end = if text.contains("\r\n") { "\r\n" } else { "\n" };
     let gap = if text.is_empty() || text.ends_with('\n') { "" } else { end };
     format!("{text}{gap}{{}}{end}")
@@ -172,17 +268,29 @@ fn with_document(text: &str) -> String {
 
 /// Explains why a document cannot be edited at the path. Lookup follows merge keys and edits do not, so a path that lookup finds is
 /// inherited.
-fn explain_missing(document: DocumentRef<'_>, path: &Path) -> MissingPath {
-    match query::MissingPath::find(document, path) {
-        Some(missing) => MissingPath { found: missing.found, error: missing.to_diagnostic(path) },
-        None => MissingPath { found: 0, error: inherited(document, path) },
+fn explain_missing(root: NodeRef<'_>, pattern: &PathPattern) -> MissingPath {
+    match query::MissingPath::find(root, pattern) {
+        Some(missing) => {
+            MissingPath { found: missing.found, error: missing.to_diagnostic(pattern) }
+        }
+        None => MissingPath { found: 0, error: inherited(root, pattern) },
     }
 }
 
-fn inherited(document: DocumentRef<'_>, path: &Path) -> Diagnostic {
-    let error = Diagnostic::error(CommandKind::InheritedValue { path: path.to_string() });
-    match document.find(path) {
-        Some(node) => error.at(document.file(), node.span()),
+fn inherited(root: NodeRef<'_>, pattern: &PathPattern) -> Diagnostic {
+    let error = Diagnostic::error(CommandKind::InheritedValue { path: pattern.to_string() });
+    match pattern.find(root).first() {
+        Some(node) => error.at(root.document().file(), node.span()),
         None => error,
     }
+}
+
+fn documents_skipped(count: usize, pattern: &PathPattern) -> Diagnostic {
+    let parent = pattern.as_path().and_then(|path| path.split_last().map(|(parent, _)| parent));
+    let parent = match parent {
+        Some(parent) if parent.segments().is_empty() => "content".to_owned(),
+        Some(parent) => format!("`{parent}`"),
+        None => format!("`{pattern}`"),
+    };
+    Diagnostic::warning(CommandKind::DocumentsSkipped { count, parent })
 }

@@ -1,64 +1,94 @@
-//! `krm yaml set`: sets the value at a path.
-
-use std::sync::OnceLock;
+//! `krm yaml set`: sets, appends, merges and increments values at paths.
 
 use krm_core::Diagnostic;
-use krm_core::schema::{Schema, ValueKind};
-use krm_yaml::{
-    DocumentRef, Edit, EditError, EditErrorKind, Path, PathLookup, ScalarType, Segment, Value,
-};
 
-use super::path_edit::{self, DocumentEdit, MissingPath, PathEdit};
+use super::edits::{self, ValueUse};
+use super::input::read_valid;
+use super::inputs::{InputFiles, names_or_current};
+use super::operation::{EditContext, Operation};
+use super::path_edit::{PathEdit, PathEdits};
+use super::selection::Selection;
 use super::typed_value::{TypedValue, ValueType};
-use crate::cli::{Documents, Global, Preview};
+use crate::cli::{Global, Preview, Recursion};
+use crate::commands::check_stdin_once;
 use crate::commands::kinds::CommandKind;
-use crate::commands::plan;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure};
+use crate::{CommandResult, Exit, Failure, disk};
 
 const EXAMPLES: &str = "\
 Examples:
   krm yaml set spec.replicas 5 deployment.yaml
-  krm yaml set 'spec.template.spec.containers[name=web].image' nginx:1.27 *.yaml --diff
-  krm yaml set metadata.labels.tier web deployment.yaml --create
+  krm yaml set 'spec.template.spec.containers[*].image' nginx:1.27 shop --kind Deployment --diff
+  krm yaml set -e spec.replicas=5 -e metadata.labels.tier=web deployment.yaml
+  krm yaml set 'spec.template.spec.containers[name=web].args' --append -- --verbose deployment.yaml
+  krm yaml set spec.template.spec --merge '{nodeSelector: {disk: ssd}}' shop --where 'spec.replicas>1'
+  krm yaml set metadata.annotations.revision --increment deployment.yaml
   krm yaml set spec.ports '[{port: 80}]' service.yaml --type yaml
+  git rev-parse HEAD | krm yaml set metadata.annotations.commit --from-file - deployment.yaml
+  krm yaml set --edit-file edits.yaml shop
   krm yaml set spec.replicas 5 - < deployment.yaml
-  krm yaml set metadata.annotations.note --string '' deployment.yaml
-  krm yaml set -- args[0] --debug pod.yaml
 
-After -- a value may start with a dash; negative numbers do not need it.";
+Paths: a.b, a[0], a[-1] (last), a[-] (new element), a[name=web], a.* and a[*] (all), a.**.b (any depth), a.\"b.c\"; see docs/paths.md.
+After -- an argument may start with a dash; negative numbers do not need it.";
 
-/// Set the value at a path, in place.
+const USAGE: &str = "\
+krm yaml set [OPTIONS] <PATH> <VALUE> [FILE|DIR]...
+       krm yaml set [OPTIONS] <PATH> <--string <STRING>|--null|--increment[=N]|--from-env <NAME>|--from-file <FILE>> [FILE|DIR]...
+       krm yaml set [OPTIONS] <-e <PATH=VALUE>|--edit-file <FILE>> [FILE|DIR]...";
+
+/// Set the values at a path, in place.
 ///
 /// A missing last key is added; missing parents only with --create. Documents without the parent are skipped if there are several. A
 /// string stays a string, and so does a field that the Kubernetes schema or convention declares as one, such as a label;
-/// otherwise VALUE is read as YAML 1.2. Nothing is written unless all files can be edited.
+/// otherwise VALUE is read as YAML 1.2. A path can match many values. The exit code is 1 if an edit matches nothing; nothing is written unless all
+/// edits of all files can be made.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
-    /// Path of the value; . is the whole document
-    #[arg(value_parser = path_edit::parse_path)]
-    path: Path,
+    /// Path, new value, and files and directories to edit [default: current directory]; - edits standard input to standard output
+    #[arg(value_name = "PATH VALUE FILE|DIR", allow_negative_numbers = true)]
+    arguments: Vec<String>,
 
-    /// New value; omit it with --string and --null
-    #[arg(allow_negative_numbers = true)]
-    value: String,
+    /// Set a value; may be repeated, and replaces PATH and VALUE
+    #[arg(short, long, value_name = "PATH=VALUE", allow_hyphen_values = true)]
+    edit: Vec<String>,
 
-    /// Files to edit; - edits standard input to standard output
-    #[arg(required_unless_present_any = ["string", "null"])]
-    files: Vec<String>,
+    /// Make the edits of this YAML file, a list of {path, value|append|merge|increment|remove, where, type}; - is standard input
+    #[arg(long, value_name = "FILE")]
+    edit_file: Vec<String>,
+
+    /// Append the value to the sequence at the path
+    #[arg(long, conflicts_with_all = ["merge", "increment", "null"])]
+    append: bool,
+
+    /// Merge the value, a YAML snippet, into the mapping or list at the path, as krm yaml merge does
+    #[arg(long, conflicts_with_all = ["increment", "null", "string", "value_type"])]
+    merge: bool,
+
+    /// Add N to the integer at the path, or 1
+    #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_missing_value = "1", allow_hyphen_values = true)]
+    #[arg(conflicts_with_all = ["string", "null", "from_env", "from_file", "value_type", "edit"])]
+    increment: Option<i64>,
 
     /// Type of the value [default: string if the current value or the field is one, otherwise as YAML reads it]
     #[arg(short = 't', long = "type", value_name = "TYPE", conflicts_with_all = ["string", "null"])]
-    kind: Option<ValueType>,
+    value_type: Option<ValueType>,
 
     /// Set this string, which may be empty, instead of VALUE
-    #[arg(long, value_name = "STRING", allow_hyphen_values = true, conflicts_with = "null")]
+    #[arg(long, value_name = "STRING", allow_hyphen_values = true, conflicts_with_all = ["null", "edit"])]
     string: Option<String>,
 
     /// Set null instead of VALUE
-    #[arg(long)]
+    #[arg(long, conflicts_with = "edit")]
     null: bool,
+
+    /// Set the value of this environment variable instead of VALUE
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["string", "null", "from_file", "edit"])]
+    from_env: Option<String>,
+
+    /// Set the content of this file instead of VALUE, without the line break after a single line; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["string", "null", "edit"])]
+    from_file: Option<String>,
 
     /// Create missing parents
     #[arg(long)]
@@ -69,142 +99,144 @@ pub(crate) struct Args {
     shared: bool,
 
     #[command(flatten)]
-    documents: Documents,
+    selection: Selection,
+
+    #[command(flatten)]
+    recursion: Recursion,
 
     #[command(flatten)]
     preview: Preview,
 }
 
+/// The arguments without a flag.
+struct Arguments<'a> {
+    /// The path and the value, unless options name them.
+    path: Option<&'a str>,
+    value: Option<&'a str>,
+    files: &'a [String],
+}
+
 impl Args {
-    /// The value and its type. An empty argument is most likely an unset variable of a shell, and would delete what is there.
-    fn value(&self) -> Result<TypedValue<'_>, Diagnostic> {
-        match &self.string {
-            Some(text) => TypedValue::new(text, Some(ValueType::String)),
-            None if self.null => TypedValue::new("", Some(ValueType::Null)),
-            None if self.value.is_empty() && !self.allows_empty() => {
-                Err(Diagnostic::error(CommandKind::EmptyValue))
+    /// Splits the arguments. A value that is the name of a file and the last argument was most likely forgotten.
+    fn arguments(&self) -> Result<Arguments<'_>, Failure> {
+        let missing =
+            |names| Failure::usage(Diagnostic::error(CommandKind::MissingArgument { names }));
+        if !self.edit.is_empty() || !self.edit_file.is_empty() {
+            return Ok(Arguments { path: None, value: None, files: &self.arguments });
+        }
+        match &*self.arguments {
+            [] => Err(missing("PATH")),
+            [path, files @ ..] if self.has_value_option() => {
+                Ok(Arguments { path: Some(path), value: None, files })
             }
-            None => TypedValue::new(&self.value, self.kind),
+            [_] => Err(missing("VALUE")),
+            [_, value] if std::path::Path::new(value).exists() => Err(missing("VALUE or FILE")),
+            [path, value, files @ ..] => {
+                Ok(Arguments { path: Some(path), value: Some(value), files })
+            }
         }
     }
 
-    fn allows_empty(&self) -> bool {
-        matches!(self.kind, Some(ValueType::String | ValueType::Null))
+    fn has_value_option(&self) -> bool {
+        let options = [&self.string, &self.from_env, &self.from_file];
+        self.null || self.increment.is_some() || options.iter().any(|it| it.is_some())
     }
 
-    /// The files to edit. With an option for the value, the first argument after the path is a file, too.
-    fn files(&self) -> Vec<String> {
-        let is_file = self.string.is_some() || self.null;
-        is_file.then_some(&self.value).into_iter().chain(&self.files).cloned().collect()
-    }
-}
-
-struct Set<'a> {
-    args: &'a Args,
-    value: TypedValue<'a>,
-    /// Loaded when a value is not a string, as its field may be.
-    schema: OnceLock<Schema>,
-}
-
-impl PathEdit for Set<'_> {
-    fn path(&self) -> &Path {
-        &self.args.path
+    fn value_use(&self) -> ValueUse {
+        match (self.append, self.merge) {
+            (true, _) => ValueUse::Append,
+            (_, true) => ValueUse::Merge,
+            _ => ValueUse::Set,
+        }
     }
 
-    fn shared(&self) -> bool {
-        self.args.shared
-    }
-
-    fn creates_documents(&self) -> bool {
-        self.args.create || self.args.path.segments().len() == 1
+    /// All edits, in order.
+    fn edits<'a>(&'a self, arguments: &Arguments<'a>) -> Result<Vec<PathEdit<'a>>, Failure> {
+        let mut all = Vec::new();
+        for text in &self.edit {
+            let (path, value) = edits::assignment(text).map_err(Failure::usage)?;
+            all.push(self.edit(path, self.operation(value)).map_err(Failure::usage)?);
+        }
+        let names: Vec<&str> = self.edit_file.iter().map(String::as_str).collect();
+        for (file, name) in read_valid(&names)?.iter().zip(names) {
+            let edits = edits::read(name, file);
+            all.extend(edits.map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?);
+        }
+        if let Some(path) = arguments.path {
+            let operation = match arguments.value {
+                Some(value) => self.operation(value),
+                None => Ok(self.operation_of_options()?),
+            };
+            all.push(self.edit(path, operation).map_err(Failure::usage)?);
+        }
+        Ok(all)
     }
 
     fn edit<'a>(
-        &'a self,
-        edit: &mut Edit<'a>,
-        document: DocumentRef<'a>,
-        is_only: bool,
-    ) -> Result<DocumentEdit, EditError> {
-        let path = &self.args.path;
-        let current = match document.lookup(path) {
-            Some(PathLookup::Missing { found, .. })
-                if !self.may_create(document, found, is_only) =>
-            {
-                return Ok(DocumentEdit::PathMissing);
-            }
-            Some(PathLookup::Found(node)) => Some(node),
-            _ => None,
-        };
-        let is_string = |path: &Path| self.is_string(document, path);
-        let value = self.value.replacing(current, path, &is_string);
-        if let Some(PathLookup::Missing { at, .. }) = document.lookup(path) {
-            check_new_element(path, &value).map_err(|kind| EditError::at(at, kind))?;
+        &self,
+        path: &str,
+        operation: Result<Operation<'a>, Diagnostic>,
+    ) -> Result<PathEdit<'a>, Diagnostic> {
+        edits::edit(path, operation?)
+    }
+
+    /// An empty argument is most likely an unset variable of a shell, and would delete what is there.
+    fn operation<'a>(&self, value: &'a str) -> Result<Operation<'a>, Diagnostic> {
+        let allows_empty = matches!(self.value_type, Some(ValueType::String | ValueType::Null));
+        if value.is_empty() && !allows_empty {
+            return Err(Diagnostic::error(CommandKind::EmptyValue));
         }
-        edit.set_at(document, path, value)?;
-        Ok(DocumentEdit::Applied)
-    }
-}
-
-impl Set<'_> {
-    /// Whether the field at a path is a string, whatever its value looks like.
-    fn is_string(&self, document: DocumentRef<'_>, path: &Path) -> bool {
-        let schema = self.schema.get_or_init(Schema::built_in);
-        let of = document.root().and_then(|root| schema.type_at(root, path));
-        of == Some(ValueKind::String)
+        self.value_use().operation(TypedValue::new(value, self.kind())?)
     }
 
-    /// Whether the path may be created after its first `found` segments. An empty document among others is left empty.
-    fn may_create(&self, document: DocumentRef<'_>, found: usize, is_only: bool) -> bool {
-        let is_last = found + 1 == self.args.path.segments().len();
-        let is_empty = document
-            .root()
-            .and_then(|root| root.as_scalar())
-            .is_some_and(|it| it.resolve() == ScalarType::Null);
-        self.args.create || is_last && (is_only || !is_empty)
+    /// A snippet is any YAML.
+    fn kind(&self) -> Option<ValueType> {
+        if self.merge { Some(ValueType::Yaml) } else { self.value_type }
+    }
+
+    fn operation_of_options<'a>(&'a self) -> Result<Operation<'a>, Failure> {
+        let make = |value: Result<TypedValue<'a>, Diagnostic>| {
+            value.and_then(|value| self.value_use().operation(value)).map_err(Failure::usage)
+        };
+        if let Some(by) = self.increment {
+            return Ok(Operation::Increment(by.into()));
+        }
+        if let Some(text) = &self.string {
+            return make(TypedValue::new(text, Some(ValueType::String)));
+        }
+        if let Some(name) = &self.from_env {
+            let text = std::env::var(name).map_err(|_| {
+                let kind = CommandKind::VariableNotSet { name: name.clone() };
+                Failure::usage(Diagnostic::error(kind))
+            })?;
+            return make(self.own_value(text));
+        }
+        if let Some(name) = &self.from_file {
+            let text = disk::read_text(name).map_err(Failure::input)?;
+            let line = text.strip_suffix('\n').map(|it| it.strip_suffix('\r').unwrap_or(it));
+            let is_exact = matches!(self.kind(), Some(ValueType::String | ValueType::Yaml));
+            let line = line.filter(|line| !line.contains('\n') && !is_exact);
+            return make(self.own_value(line.map(str::to_owned).unwrap_or(text)));
+        }
+        make(TypedValue::new("", Some(ValueType::Null)))
+    }
+
+    /// A value that is not an argument. Text of several lines is a string.
+    fn own_value(&self, text: String) -> Result<TypedValue<'static>, Diagnostic> {
+        let is_text = text.contains('\n') || text.is_empty();
+        let inferred = is_text.then_some(ValueType::String);
+        TypedValue::new(text, self.kind().or(inferred))
     }
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
-    let set = Set { args, value: args.value().map_err(Failure::usage)?, schema: OnceLock::new() };
-    let files = args.files();
-    let lock = plan::lock(&files, &args.preview, console)?;
-    let edited = path_edit::edit_files(&files, &args.documents, &set, &lock, global)?;
-    if edited.applied == 0 {
-        let error = edited.missing.map(|missing| with_hint(missing, &args.path));
-        return Err(Failure::Diagnostics(Exit::Input, error.into_iter().collect()));
-    }
-    if edited.skipped > 0 {
-        console.report(&documents_skipped(edited.skipped, &args.path));
-    }
-    plan::apply_or_preview(&edited.plan, &args.preview, &lock, console)
-}
-
-/// Checks that a new element for a segment such as `[name=web]` is a mapping, which can have that field.
-fn check_new_element(path: &Path, value: &Value<'_>) -> Result<(), EditErrorKind> {
-    let is_mapping = match value {
-        Value::Mapping(_) => true,
-        Value::Node(node) => node.as_mapping().is_some(),
-        _ => false,
-    };
-    match path.segments().last() {
-        Some(Segment::Match { .. }) if !is_mapping => {
-            Err(EditErrorKind::ElementNotMapping { path: path.to_string() })
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Adds that `--create` helps, except for an index beyond the end of a sequence, which cannot be created.
-fn with_hint(missing: MissingPath, path: &Path) -> Diagnostic {
-    match path.segments().get(missing.found) {
-        Some(Segment::Index(_)) => missing.error,
-        _ => missing.error.hint("use --create to add what is missing"),
-    }
-}
-
-fn documents_skipped(count: usize, path: &Path) -> Diagnostic {
-    let parent = path.split_last().map(|(parent, _)| parent);
-    let parent = parent.filter(|parent| !parent.segments().is_empty());
-    let parent = parent.map_or("content".to_owned(), |parent| format!("`{parent}`"));
-    Diagnostic::warning(CommandKind::DocumentsSkipped { count, parent })
+    let arguments = args.arguments()?;
+    let files = names_or_current(arguments.files);
+    let named = files.iter().chain(&args.edit_file).chain(&args.from_file).map(String::as_str);
+    check_stdin_once(named)?;
+    let edits = args.edits(&arguments)?;
+    let context = EditContext::new(args.create, args.shared);
+    let edits = PathEdits { edits, selection: &args.selection, context };
+    let (files, lock) = InputFiles::open(&files, &args.recursion, &args.preview, global, console)?;
+    edits.run(&files, &lock, &args.preview, global, console)
 }

@@ -1,10 +1,14 @@
 //! Values from the command line, with the type that they are to have.
 
+use std::borrow::Cow;
+
 use clap::ValueEnum;
 use krm_core::Diagnostic;
 use krm_core::diagnostics::CommonKind;
-use krm_core::print::json;
-use krm_yaml::{EditErrorKind, File, NodeRef, Path, ReadError, ScalarType, Segment, Value};
+use krm_core::print::{json, source_text};
+use krm_yaml::{
+    EditErrorKind, File, NodeRef, Path, ReadError, ScalarStyle, ScalarType, Segment, Value,
+};
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -40,7 +44,7 @@ impl ValueType {
 /// An argument and the type as which it is read.
 #[derive(Debug)]
 pub(super) struct TypedValue<'a> {
-    text: &'a str,
+    text: Cow<'a, str>,
     kind: Option<ValueType>,
     /// The argument as YAML.
     file: Result<File, ReadError>,
@@ -48,8 +52,13 @@ pub(super) struct TypedValue<'a> {
 
 impl<'a> TypedValue<'a> {
     /// Fails if the argument does not have the requested type.
-    pub(super) fn new(text: &'a str, kind: Option<ValueType>) -> Result<Self, Diagnostic> {
-        let value = Self { text, kind, file: File::parse(text.to_owned()) };
+    pub(super) fn new(
+        text: impl Into<Cow<'a, str>>,
+        kind: Option<ValueType>,
+    ) -> Result<Self, Diagnostic> {
+        let text = text.into();
+        let file = File::parse(text.clone().into_owned());
+        let value = Self { text, kind, file };
         let scalar = value.root().and_then(|root| root.as_scalar());
         let resolved = scalar.map(|scalar| scalar.resolve());
         let is_valid = match kind {
@@ -58,17 +67,23 @@ impl<'a> TypedValue<'a> {
                 matches!(resolved, Some(ScalarType::Int(_) | ScalarType::Float(_)))
             }
             Some(ValueType::Bool) => matches!(resolved, Some(ScalarType::Bool(_))),
-            Some(ValueType::Null) => text.is_empty() || resolved == Some(ScalarType::Null),
+            Some(ValueType::Null) => value.text.is_empty() || resolved == Some(ScalarType::Null),
             Some(ValueType::Yaml) => value.check_yaml().map(|()| true)?,
             Some(ValueType::String) | None => true,
         };
         match kind {
             Some(kind) if !is_valid => Err(Diagnostic::error(CommonKind::InvalidValue {
-                value: text.into(),
+                value: (&*value.text).into(),
                 expected: kind.expected().to_owned(),
             })),
             _ => Ok(value),
         }
+    }
+
+    /// The value as a snippet to merge.
+    pub(super) fn into_snippet(self) -> Result<File, Diagnostic> {
+        self.check_yaml()?;
+        self.file.map_err(|error| Diagnostic::from(&error))
     }
 
     fn check_yaml(&self) -> Result<(), Diagnostic> {
@@ -89,6 +104,25 @@ impl<'a> TypedValue<'a> {
         }
     }
 
+    /// A value of a file of edits: quoted scalars are strings, collections are copied as they are written, and other scalars are read as
+    /// arguments are.
+    pub(super) fn from_node(
+        node: NodeRef<'_>,
+        kind: Option<ValueType>,
+    ) -> Result<TypedValue<'static>, Diagnostic> {
+        let (text, inferred) = match node.as_scalar() {
+            Some(scalar) if scalar.style() != ScalarStyle::Plain => {
+                (scalar.value().into_owned(), Some(ValueType::String))
+            }
+            Some(scalar) => {
+                let is_null = scalar.resolve() == ScalarType::Null;
+                (scalar.value().into_owned(), is_null.then_some(ValueType::Null))
+            }
+            None => (source_text::text(node), Some(ValueType::Yaml)),
+        };
+        TypedValue::new(text, kind.or(inferred))
+    }
+
     fn root(&self) -> Option<NodeRef<'_>> {
         let file = self.file.as_ref().ok()?;
         (file.documents().count() == 1).then(|| file.document(0)?.root()).flatten()
@@ -103,19 +137,21 @@ impl<'a> TypedValue<'a> {
         is_string: &dyn Fn(&Path) -> bool,
     ) -> Value<'_> {
         match self.kind {
-            Some(ValueType::String) => Value::string(self.text),
+            Some(ValueType::String) => Value::string(&*self.text),
             Some(ValueType::Null) => Value::Null,
             Some(ValueType::Yaml) => self.any_yaml(current),
             Some(ValueType::Int | ValueType::Float | ValueType::Bool) => {
                 Value::plain(self.text.trim())
             }
-            None if matches!(self.text, "\"\"" | "''") => Value::string(""),
-            None if current.is_some_and(|node| node.as_str().is_some()) => Value::string(self.text),
+            None if matches!(&*self.text, "\"\"" | "''") => Value::string(""),
+            None if current.is_some_and(|node| node.as_str().is_some()) => {
+                Value::string(&*self.text)
+            }
             None => match self.inferred(current) {
                 value @ Value::String(_) => value,
                 Value::Node(node) => node_with_strings(node, path, is_string),
                 // The argument itself, because `True` and `true` are one boolean, but two strings.
-                _ if is_string(path) => Value::string(self.text),
+                _ if is_string(path) => Value::string(&*self.text),
                 value => with_strings(value, path, is_string),
             },
         }
@@ -135,8 +171,8 @@ impl<'a> TypedValue<'a> {
     /// The argument as YAML reads it: a scalar, or a collection in flow style. `a: b` is read as a string, as an argument is rarely meant
     /// as a block mapping.
     fn inferred(&self, current: Option<NodeRef<'_>>) -> Value<'_> {
-        let plain = || Value::plain(self.text);
-        let Some(root) = self.root().filter(|root| root.text() == self.text) else {
+        let plain = || Value::plain(&*self.text);
+        let Some(root) = self.root().filter(|root| root.text() == &*self.text) else {
             return plain();
         };
         match root.as_scalar() {

@@ -96,7 +96,7 @@ impl std::fmt::Display for ConfigRef {
 pub fn function_config(function: &Function, items: &[Item]) -> Result<Option<Item>, Diagnostic> {
     match &function.config {
         Config::None => Ok(None),
-        Config::Inline(text) => Item::parse(text.clone()).map(Some),
+        Config::Inline(inline) => Item::parse(inline.text.clone()).map(Some),
         Config::Ref(reference) => {
             let matching: Vec<&Item> =
                 items.iter().filter(|item| reference.matches(item.resource())).collect();

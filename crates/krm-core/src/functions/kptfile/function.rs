@@ -1,6 +1,6 @@
 //! One function of a pipeline: its program, its functionConfig and its selectors.
 
-use krm_yaml::NodeRef;
+use krm_yaml::{Mapping, NodeRef};
 
 use super::selection::{Selection, Selector};
 use super::{DeclarationSite, KptfileKind, Parser, config};
@@ -88,10 +88,19 @@ pub enum Config {
         /// Where `configPath` is.
         place: DeclarationSite,
     },
-    /// The text of a ConfigMap, made of inline values.
-    Inline(String),
+    /// A ConfigMap, made of inline values.
+    Inline(InlineConfig),
     /// A resource of the package.
     Ref(Box<ConfigRef>),
+}
+
+/// A ConfigMap that is made of the inline values of `configMap`.
+#[derive(Clone, Debug)]
+pub struct InlineConfig {
+    /// The text of the ConfigMap, with an entry of `data` for each value.
+    pub text: String,
+    /// Where each value is declared: its key and the value itself.
+    pub sites: Vec<(DeclarationSite, DeclarationSite)>,
 }
 
 /// The condition under which a function runs.
@@ -132,6 +141,11 @@ impl<'a> Parser<'a> {
 
     fn function(&mut self, node: NodeRef<'a>, role: Role, at: usize) -> Option<Function> {
         let path = format!("pipeline.{}[{at}]", role.list());
+        // A misspelled field was reported; that the field is missing would be the same failure again.
+        if self.errors.iter().any(|it| it.field.as_deref().is_some_and(|it| it.starts_with(&path)))
+        {
+            return None;
+        }
         let program = self.program(node, &path);
         let config = self.config(node, &path);
         let tag = self.tag(node, program.as_ref(), &path);
@@ -187,7 +201,7 @@ impl<'a> Parser<'a> {
             return self.config_ref(reference, other, &format!("{path}.configRef"));
         }
         let Some(named) = file else {
-            return Some(inline.map_or(Config::None, |it| Config::Inline(config::inline(it))));
+            return Some(inline.map_or(Config::None, |it| Config::Inline(self.inline(it))));
         };
         let path = format!("{path}.configPath");
         let count = self.errors.len();
@@ -205,6 +219,12 @@ impl<'a> Parser<'a> {
                 None
             }
         }
+    }
+
+    fn inline(&self, values: Mapping<'a>) -> InlineConfig {
+        let site = |node| DeclarationSite::of(self.file, node);
+        let sites = values.entries().map(|entry| (site(entry.key), site(entry.value)));
+        InlineConfig { text: config::inline(values), sites: sites.collect() }
     }
 
     fn config_ref(&mut self, node: NodeRef<'a>, other: Option<&str>, path: &str) -> Option<Config> {

@@ -7,7 +7,7 @@ diagnostic_kinds! {
     pub enum KptfileKind {
         /// A Kptfile of a version before v1.
         OldVersion { version: String, current: &'static str } = "kptfile-old-version": "unsupported Kptfile version `{version}`",
-            hint "convert it to `{current}` with `krm cfg migrate-setters --to kpt-set -R`";
+            hint "convert it to `{current}` with `krm pkg migrate`";
         /// Not a Kptfile at all.
         NotAKptfile { expected: String } = "not-a-kptfile": "expected `{expected}` in a Kptfile";
         /// More than one document.
@@ -39,5 +39,12 @@ diagnostic_kinds! {
             hint "add `apiVersion` and `namespace` if several resources match";
         /// A Kptfile without content gets no status.
         EmptyKptfile = "kptfile-empty": "the Kptfile is empty";
+        /// An upstream of a type that krm does not know.
+        UnknownUpstreamType { name: String } = "unknown-upstream-type": "expected `git` or `oci` as the type of an upstream, found `{name}`";
+        /// An upstream without its repository, or a lock without its commit.
+        MissingUpstreamField { field: String } = "missing-upstream-field": "missing field `{field}`";
+        /// A strategy that krm does not know.
+        UnknownStrategy { name: String } = "unknown-update-strategy": "unknown update strategy `{name}`",
+            hint "use resource-merge, fast-forward, force-delete-replace or copy-merge";
     }
 }

@@ -6,10 +6,11 @@ mod kinds;
 mod schema;
 mod selection;
 mod status;
+pub mod upstream;
 
 pub use config::function_config;
 pub(crate) use function::selection;
-pub use function::{Condition, Config, ConfigRef, Function, Program, Role};
+pub use function::{Condition, Config, ConfigRef, Function, InlineConfig, Program, Role};
 pub use kinds::KptfileKind;
 pub use selection::{Selection, Selector};
 pub use status::write_status;
@@ -93,22 +94,21 @@ pub fn pipeline(package: &Package, root: &str) -> Result<Pipeline, Vec<Diagnosti
     let Some(file) = named("Kptfile").or_else(|| named("Krmfile")) else {
         return Ok(Pipeline::default());
     };
-    let pipeline = parse(file)?;
-    let errors: Vec<Diagnostic> =
-        pipeline.functions().filter_map(|it| config::check(it, package, root)).collect();
+    let (pipeline, mut errors) = parse(file);
+    errors.extend(pipeline.functions().filter_map(|it| config::check(it, package, root)));
     if errors.is_empty() { Ok(pipeline) } else { Err(errors) }
 }
 
-/// Parses a Kptfile, or the `pipeline` of a Krmfile.
-fn parse(file: &PackageFile) -> Result<Pipeline, Vec<Diagnostic>> {
+/// Parses a Kptfile, or the `pipeline` of a Krmfile. Functions with errors are left out.
+fn parse(file: &PackageFile) -> (Pipeline, Vec<Diagnostic>) {
     let errors = file.errors();
     if !errors.is_empty() {
-        return Err(errors);
+        return (Pipeline::default(), errors);
     }
-    let Some(text) = file.file() else { return Ok(Pipeline::default()) };
+    let Some(text) = file.file() else { return Default::default() };
     let roots: Vec<NodeRef<'_>> = text.documents().filter_map(|it| it.root()).collect();
     let (root, more) = match roots[..] {
-        [] => return Ok(Pipeline::default()),
+        [] => return Default::default(),
         [root, ref more @ ..] => (root, more.first()),
     };
     let mut parser = Parser { file, text, errors: Vec::new(), warnings: Vec::new() };
@@ -116,7 +116,7 @@ fn parse(file: &PackageFile) -> Result<Pipeline, Vec<Diagnostic>> {
         parser.errors.push(parser.error(*more, KptfileKind::SeveralDocuments));
     }
     let pipeline = parser.pipeline(root);
-    if parser.errors.is_empty() { Ok(pipeline) } else { Err(parser.errors) }
+    (pipeline, parser.errors)
 }
 
 /// Parses one file and collects its errors.
@@ -147,9 +147,6 @@ impl<'a> Parser<'a> {
                     self.check(pipeline, schema::PIPELINE, "pipeline");
                 }
             }
-        }
-        if !self.errors.is_empty() {
-            return Pipeline::default();
         }
         let annotation = |name| {
             let resource = Resource { node: root, item: None };
@@ -221,6 +218,23 @@ mod tests {
                 "8:5 unknown field `selector` in a function (did you mean `selectors`?)",
                 "10:10 expected a string, found a sequence (write the value as a block scalar with `|`, or use `configPath`)",
                 "11:15 expected a sequence, found a mapping ()",
+            ]
+        );
+    }
+
+    #[test]
+    fn errors_of_fields_functions_and_configs_are_reported_together() {
+        let text = format!(
+            "{HEAD}pipline: {{}}\npipeline:\n  mutators:\n  - imgae: a\n  - image: A b\n  - {{image: a, configPath: kptfile}}\n  - image: a\n    configMpa: {{a: b}}\n"
+        );
+        assert_eq!(
+            errors(&text),
+            [
+                "4:1 unknown field `pipline` in a Kptfile (did you mean `pipeline`?)",
+                "7:5 unknown field `imgae` in a function (did you mean `image`?)",
+                "11:5 unknown field `configMpa` in a function (did you mean `configMap`?)",
+                "8:12 invalid image name: invalid name segment `A b` (use a name such as `ghcr.io/kptdev/krm-functions-catalog/set-labels:v0.2.0`)",
+                "9:28 functionConfig `kptfile` not found in the package (did you mean `Kptfile`?)",
             ]
         );
     }
@@ -320,7 +334,9 @@ mod tests {
         assert_eq!(function.program, Program::Image("a".to_owned()));
         assert_eq!(function.place.to_string(), "Krmfile:8:5");
         assert_eq!(function.selection.exclude[0].kind.as_deref(), Some("c"));
-        let Config::Inline(text) = &function.config else { panic!("{function:?}") };
+        let Config::Inline(InlineConfig { text, .. }) = &function.config else {
+            panic!("{function:?}")
+        };
         assert_eq!(
             text.as_str(),
             "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: function-input\ndata:\n  d: \"1\"\n"

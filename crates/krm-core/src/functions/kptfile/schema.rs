@@ -81,12 +81,22 @@ const INFO: FieldType = Fields(
 
 const GIT: FieldType = Fields("`git`", &[("repo", Scalar), ("directory", Scalar), ("ref", Scalar)]);
 
-const UPSTREAM: FieldType =
-    Fields("`upstream`", &[("type", Scalar), ("git", GIT), ("updateStrategy", Scalar)]);
+const OCI: FieldType =
+    Fields("`oci`", &[("image", Scalar), ("directory", Scalar), ("tag", Scalar)]);
+
+const UPSTREAM: FieldType = Fields(
+    "`upstream`",
+    &[("type", Scalar), ("git", GIT), ("oci", OCI), ("updateStrategy", Scalar)],
+);
 
 const GIT_LOCK: FieldType = Fields(
     "`git`",
     &[("repo", Scalar), ("directory", Scalar), ("ref", Scalar), ("commit", Scalar)],
+);
+
+const OCI_LOCK: FieldType = Fields(
+    "`oci`",
+    &[("image", Scalar), ("directory", Scalar), ("tag", Scalar), ("digest", Scalar)],
 );
 
 const GENERIC_LOCK: FieldType = Fields(
@@ -94,8 +104,10 @@ const GENERIC_LOCK: FieldType = Fields(
     &[("storeID", Scalar), ("resourceID", Scalar), ("resourceVersion", Scalar)],
 );
 
-const UPSTREAM_LOCK: FieldType =
-    Fields("`upstreamLock`", &[("type", Scalar), ("git", GIT_LOCK), ("generic", GENERIC_LOCK)]);
+const UPSTREAM_LOCK: FieldType = Fields(
+    "`upstreamLock`",
+    &[("type", Scalar), ("git", GIT_LOCK), ("oci", OCI_LOCK), ("generic", GENERIC_LOCK)],
+);
 
 const INVENTORY: FieldType = Fields(
     "`inventory`",

@@ -30,7 +30,7 @@ mod two_way_mappings;
 
 use std::borrow::Cow;
 
-use krm_yaml::{Edit, NodeRef, OwnedNode, Segment};
+use krm_yaml::{Edit, NodeRef, OwnedNode, Path, Segment, Value};
 
 pub use conflict::{Conflict, ConflictKind, ConflictLocation};
 pub(super) use conflict::{conflict_id, location_of};
@@ -157,6 +157,37 @@ impl<'a, 'r> Merger<'a, 'r> {
             state.apply(edit)?;
         }
         Ok(state.report(action))
+    }
+
+    /// Merges the source into a node inside of a document or resource: the one at `path` below `root`. The schema of `root` defines the merge
+    /// keys of lists.
+    ///
+    /// The edit is made with [`Edit::allow_shared`], because shared anchors are checked here.
+    pub fn two_way_at(
+        &mut self,
+        source: Version<'a>,
+        destination: Version<'a>,
+        (root, path): (NodeRef<'a>, &Path),
+        edit: &mut Edit<'a>,
+    ) -> Result<MergeReport, Diagnostic> {
+        let whole = Version { node: root, ..destination };
+        let mut state = MergeState::new(self.options, &self.documents, whole, source, None);
+        state.guard_parents(destination.node);
+        let schema = state.enter(path);
+        let action = two_way::merge_below(&mut state, source.node, destination.node, &schema)?;
+        if action == MergeAction::Keep {
+            state.apply(edit)?;
+        }
+        Ok(state.report(action))
+    }
+
+    /// A value that the destination does not have, without nulls and directives; `None` where it deletes itself.
+    pub fn new_value(&mut self, source: Version<'a>) -> Result<Option<Value<'a>>, Diagnostic> {
+        Ok(match self.new_document(source)? {
+            NewDocument::Deleted => None,
+            NewDocument::Unchanged => Some(Value::Node(source.node)),
+            NewDocument::Pruned(node) => Some(Value::OwnedNode(node)),
+        })
     }
 
     /// The text of a source's document that the destination does not have, without nulls and directives; `None` where it deletes

@@ -129,6 +129,22 @@ impl<'a, 'm> MergeState<'a, 'm> {
         result
     }
 
+    /// Goes to a field below the root, for good, and returns its schema.
+    pub(super) fn enter(&mut self, path: &Path) -> FieldSchema<'m> {
+        self.path.extend(path.segments().iter().cloned());
+        path.segments().iter().fold(self.schema.clone(), |schema, segment| match segment {
+            Segment::Key(key) => schema.field(key),
+            Segment::Index(_) | Segment::Match { .. } | Segment::End => schema.item(),
+        })
+    }
+
+    /// Refuses edits below a node that aliases share, because one of its parents has an anchor.
+    pub(super) fn guard_parents(&mut self, node: NodeRef<'a>) {
+        let parents = std::iter::successors(node.parent(), |node| node.parent());
+        let shared = parents.into_iter().find(|node| self.info(*node).is_shared(*node));
+        self.shared = shared.or(self.shared);
+    }
+
     /// A schema, overridden by the comments of the versions of a field.
     pub(super) fn schema_with_comments<'s>(
         &self,

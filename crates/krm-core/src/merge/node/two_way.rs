@@ -42,11 +42,21 @@ pub(super) fn merge_root<'a>(
     destination: NodeRef<'a>,
 ) -> Result<MergeAction, Diagnostic> {
     let schema = state.schema.clone();
+    merge_below(state, source, destination, &schema)
+}
+
+/// Merges the root of a source into a node whose schema is known.
+pub(super) fn merge_below<'a>(
+    state: &mut MergeState<'a, '_>,
+    source: NodeRef<'a>,
+    destination: NodeRef<'a>,
+    schema: &FieldSchema<'_>,
+) -> Result<MergeAction, Diagnostic> {
     // An empty document does not delete: only `$patch: delete` does.
     if is_null(source) {
         return Ok(MergeAction::Keep);
     }
-    let merged = merge_node(state, source, destination, &schema, FieldDirectives::default())?;
+    let merged = merge_node(state, source, destination, schema, FieldDirectives::default())?;
     Ok(if merged == Merged::Removed { MergeAction::Remove } else { MergeAction::Keep })
 }
 

@@ -343,8 +343,8 @@ fn skip_trivia(text: &str, mut at: usize) -> usize {
     loop {
         let next = at + text[at..].len()
             - text[at..].trim_start_matches([' ', '\t', '\n', '\r', '\u{feff}']).len();
-        let apart = next == 0 || text[..next].ends_with([' ', '\t', '\n', '\r', '\u{feff}']);
-        if !(text[next..].starts_with('#') && apart) {
+        // Every position is between tokens, where Kubernetes accepts a comment without a space before it.
+        if !text[next..].starts_with('#') {
             return next;
         }
         at = line_end(text, next);
@@ -373,7 +373,7 @@ fn above(text: &str, head: usize, floor: usize) -> usize {
 /// The end of a comment after `at` on its line.
 fn behind_on_line(text: &str, at: usize) -> usize {
     let start = skip_blanks(text, at);
-    if text[start..].starts_with('#') && start > at { line_end(text, start) } else { at }
+    if text[start..].starts_with('#') { line_end(text, start) } else { at }
 }
 
 /// The end of what belongs to an entry at `column`: its line, and deeper comments directly below.

@@ -11,6 +11,7 @@ pub(crate) mod generate;
 pub(crate) mod indentation;
 pub(crate) mod json_scalars;
 pub(crate) mod kubernetes;
+pub(crate) mod lenient_text;
 pub(crate) mod model;
 pub(crate) mod mutate;
 pub(crate) mod reading;

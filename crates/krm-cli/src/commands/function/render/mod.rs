@@ -2,6 +2,9 @@
 
 mod pipeline;
 mod report;
+mod selected_packages;
+
+use std::path::PathBuf;
 
 use krm_core::Diagnostic;
 use krm_run::Pull;
@@ -14,20 +17,24 @@ use super::open_package;
 use super::output::OutputFlag;
 use super::schema_flags::SchemaFlags;
 use super::version_flag::VersionFlag;
-use crate::cli::{Global, Preview};
+use crate::cli::{Global, Preview, Recursion};
+use crate::commands::cfg::edit_session::{EditSession, SubpackageScope};
 use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::{LoadedPackage, Origin};
-use crate::{CommandResult, Failure, disk};
+use crate::walk::PackageSelection;
+use crate::{CommandResult, Exit, Failure, disk, loader};
+use selected_packages::PackageFlags;
 
 const EXAMPLES: &str = "\
 Examples:
   krm fn render
   krm fn render shop --diff
   krm fn render shop --explain --dry-run
-  krm fn render shop -o unwrap | kubectl apply -f -";
+  krm fn render shop -o unwrap | kubectl apply -f -
+  krm fn render --check --changed-since origin/main... --shard 2/5";
 
 /// Run the pipelines of a package and its subpackages.
 ///
@@ -61,6 +68,9 @@ pub(crate) struct Args {
     output: OutputFlag,
 
     #[command(flatten)]
+    recursion: Recursion,
+
+    #[command(flatten)]
     results: ResultFlags,
 
     /// Print the changes of each function, field by field
@@ -76,10 +86,17 @@ pub(crate) struct Args {
     allow_alpha_wasm: bool,
 
     #[command(flatten)]
+    packages: PackageFlags,
+
+    #[command(flatten)]
     version: VersionFlag,
 
     #[command(flatten)]
     schemas: SchemaFlags,
+
+    /// Run images by the digests in krm.lock only; it is searched for from the working directory upwards
+    #[arg(long, help_heading = "Images")]
+    locked: bool,
 
     #[command(flatten)]
     images: Images,
@@ -97,12 +114,34 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let hint = "use `krm fn eval -` to run a function on standard input";
         return Err(Failure::usage(error.hint(hint)));
     }
-    let output = args.output.output.as_ref();
+    let output = args.output.destination(&args.preview, args.explain, console)?;
+    let output = output.as_ref();
     let options = open_package::edit_options(&args.preview, output);
-    let session = open_package::open(&args.dir, &options, global, console)?;
+    let selection = match args.packages.is_on() {
+        true => select(args, global, console)?,
+        false => None,
+    };
+    let scope = match &selection {
+        Some(selection) if selection.is_empty() => return Ok(Exit::Success),
+        Some(selection) => SubpackageScope::Selected(selection),
+        None => args.recursion.includes_subpackages().into(),
+    };
+    let session = EditSession::open_at(&args.dir, &[], scope, &options, global, console)?;
     check_package(&session.loaded)?;
     conflict_records::check_resolved(&session.loaded.package)?;
-    pipeline::run(args, session, console)
+    pipeline::run(args, session, output, console)
+}
+
+/// The packages of `--changed-since` and `--shard`.
+fn select(
+    args: &Args,
+    global: &Global,
+    console: &mut Console,
+) -> Result<Option<PackageSelection>, Failure> {
+    let found = loader::find(&args.dir, global.load_options()).map_err(Failure::input)?;
+    let inputs = args.images.files().chain(args.schemas.files());
+    let inputs: Vec<PathBuf> = inputs.filter_map(|it| std::fs::canonicalize(it).ok()).collect();
+    args.packages.select(&found, &inputs, console)
 }
 
 /// A file cannot be rendered. A directory without any package is probably the wrong one; an empty one was reported before.

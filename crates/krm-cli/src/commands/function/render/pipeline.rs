@@ -11,12 +11,13 @@ use krm_yaml::File;
 
 use super::super::finish::{self, FileContents};
 use super::super::kinds::FnCommandKind;
-use super::super::{interpreter, open_package, run_report};
+use super::super::output::Output;
+use super::super::{interpreter, open_package, permissions, run_report};
 use super::{Args, report};
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix;
-use crate::console::Console;
-use crate::{CommandResult, Exit, Failure};
+use crate::console::{Activity, Console};
+use crate::{CommandResult, Exit, Failure, parallel};
 
 /// The pipelines of a package, and the items before and after they ran.
 pub(super) struct Rendering {
@@ -29,6 +30,7 @@ pub(super) struct Rendering {
 pub(super) fn run(
     args: &Args,
     mut session: EditSession<'_>,
+    output: Option<&Output>,
     console: &mut Console,
 ) -> CommandResult {
     let renderer = renderer(args)?;
@@ -49,8 +51,12 @@ pub(super) fn run(
         open_package::check_validated_files(package)?;
     }
     let items = open_package::items(package, args.results.strict, console)?;
+    console.summary().add_resources(items.len());
     package.release_tables();
+    let activity = Activity::begin(&format!("rendering {}", session.loaded.title));
     let mut rendering = render(&renderer, tree, items);
+    drop(activity);
+    run_report::count(&rendering.pipeline, console);
     let package = fixed.as_ref().unwrap_or(&session.loaded.package);
     if rendering.pipeline.runs.is_empty() {
         console.report(&Diagnostic::warning(FnCommandKind::NoPipeline));
@@ -58,18 +64,27 @@ pub(super) fn run(
     report::report(&rendering.pipeline, package, &session.loaded, console);
     args.results.record(&rendering.pipeline, console)?;
     if args.explain {
-        report::explain(&rendering.pipeline, &session.loaded, console)?;
+        report::explain(&rendering.pipeline, &session.loaded, args.output.is_json(), console)?;
     }
     let display = |path: &str| session.loaded.display_path(path);
     run_report::record_authors(&rendering.pipeline, display, console);
     rendering.forget_changes();
-    let errors = run_report::errors(&rendering.pipeline, &session.loaded.package);
+    let errors = run_report::errors(&rendering.pipeline.runs, &session.loaded.package);
+    let unreported = run_report::unreported_errors(&rendering.pipeline, &session.loaded.package);
     let contents = contents(args, &mut rendering, (package, fixes), errors.last(), console)?;
     let pipeline = &rendering.pipeline;
-    let exit = finish::write(session, contents, (args.output.output.as_ref(), pipeline), console)?;
+    let lists_explanations = args.explain && args.output.is_json();
+    if lists_explanations {
+        console.print_changes_as_json();
+    }
+    let exit = finish::write(session, contents, (output, pipeline), console)?;
+    if lists_explanations {
+        // The explanations are the list that was asked for. A preview only adds its exit code.
+        console.discard_json_changes();
+    }
     match pipeline.is_stopped {
         false => Ok(exit),
-        true => Err(Failure::Diagnostics(report::failure_exit(pipeline), errors)),
+        true => Err(Failure::Diagnostics(report::failure_exit(pipeline), unreported)),
     }
 }
 
@@ -88,8 +103,12 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         allow_network: args.allow_network,
         ..Permissions::default()
     };
+    let mut resolution = args.images.resolution()?;
+    if args.locked {
+        resolution.lock = Some(permissions::locked_images()?);
+    }
     let factory = RuntimeFactory {
-        resolution: args.images.resolution()?,
+        resolution,
         permissions,
         pull: args.image_pull_policy,
         engine: args.runtime.clone(),
@@ -115,7 +134,8 @@ fn render(renderer: &Renderer, tree: PackageTree, items: Vec<Item>) -> Rendering
 }
 
 fn package_tree(package: &Package) -> Result<PackageTree, Failure> {
-    PackageTree::of(package).map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
+    PackageTree::of_with(package, parallel::for_each_index)
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))
 }
 
 /// Runs the pipelines once for the values that their results propose. The package is then rendered with these values.

@@ -1,16 +1,17 @@
 //! Reports a run of `render`: a line for each function by package, its results, and the exit code.
 
 use krm_core::functions::kptfile::Role;
-use krm_core::functions::resource_list::{FunctionResult, Item};
+use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::ResultLocator;
-use krm_core::{Diagnostic, Package, Severity};
-use krm_run::{FunctionRun, PipelineRun};
+use krm_core::print::{self, Record};
+use krm_core::{Diagnostic, Package};
+use krm_run::{FunctionRun, PipelineRun, RunStatus};
+use krm_yaml::Value;
 
 use super::super::kinds::FnCommandKind;
-use super::super::run_report::{image, report_stderr, selected, verdict, without_resources};
-use crate::console::Console;
+use super::super::run_report::{image, report_outcome, selected, time, verdict};
+use crate::console::{Console, number};
 use crate::loader::LoadedPackage;
-use crate::reports::FunctionFinding;
 use crate::{Exit, Failure};
 
 /// Prints what every function did, package by package.
@@ -23,29 +24,13 @@ pub(super) fn report(
     let locator = ResultLocator::new(package);
     let mut last = None;
     for run in &pipeline.runs {
-        let package = run.record.package.as_str();
-        if last.replace(package) != Some(package) {
-            console.status(&format!("Package \"{}\":", loaded.display_path(package)));
+        let directory = run.record.package.as_str();
+        if last.replace(directory) != Some(directory) {
+            console.status(&format!("Package \"{}\":", loaded.display_path(directory)));
         }
-        console.status(&line(run, console.is_verbose()));
-        report_stderr(run, console);
-        without_resources(run).iter().for_each(|warning| console.report(warning));
-        run.warning_diagnostics().for_each(|warning| console.report(&warning));
-        for result in run.reported() {
-            if !console.reports(result.severity) {
-                continue;
-            }
-            let source = FunctionFinding { function: &run.record.name, result };
-            let diagnostic = || locator.diagnostic(package, result);
-            match result.severity {
-                Severity::Info if console.records(Severity::Info) => {
-                    console.status(&format!("  [info] {}", one_line(result)));
-                    console.record_result(&diagnostic(), source);
-                }
-                Severity::Info => console.status(&format!("  [info] {}", one_line(result))),
-                _ => console.report_result(&diagnostic(), source),
-            }
-        }
+        let line = format!("{}{}", line(run), time(run, console));
+        console.verdict(verdict(run), &line);
+        report_outcome(run, (package, &locator), console);
         for item in removed(run) {
             let path = item.path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
             console.status(&format!("  deleted {}{path}", item.resource().label()));
@@ -53,33 +38,21 @@ pub(super) fn report(
     }
 }
 
-fn one_line(result: &FunctionResult) -> String {
-    let diagnostic = result.to_diagnostic();
-    let subject = [
-        result.file.as_ref().map(|it| it.path.as_str()),
-        diagnostic.resource.as_deref(),
-        diagnostic.field.as_deref(),
-    ];
-    let subject: Vec<&str> = subject.into_iter().flatten().collect();
-    let message = diagnostic.message().replace('\n', " ");
-    if subject.is_empty() { message } else { format!("{}: {message}", subject.join(" ")) }
-}
-
-/// The function, the resources that it received, and its result.
-fn line(run: &FunctionRun, is_verbose: bool) -> String {
-    if run.is_skipped() {
-        return format!("[SKIP] \"{}\": its condition is not met", run.record.name);
+/// The function, the resources that it received, and what it did.
+fn line(run: &FunctionRun) -> String {
+    let (name, how) = (&run.record.name, run.record.how());
+    match run.status {
+        RunStatus::Skipped => return format!("\"{name}\": its condition is not met"),
+        RunStatus::NotStarted => return format!("\"{name}\" ({how}): not started"),
+        // A container that cannot run has no other description than its error.
+        RunStatus::NotRun => return format!("\"{name}\": cannot run"),
+        RunStatus::Succeeded | RunStatus::Failed => {}
     }
-    let (verdict, how) = (verdict(run), run.record.how());
-    let mut line = format!("[{verdict}] \"{}\" ({how}) on {}", run.record.name, selected(run));
+    let mut line = format!("\"{name}\" ({how}) on {}", selected(run));
     if run.role == Some(Role::Mutator) && !run.is_failed() {
-        line += &format!(", {} changed", run.changes.len());
+        line += &format!(", {} changed", number(run.changes.len()));
     }
-    line += &image(run);
-    if is_verbose {
-        line += &format!(" in {} ms", run.duration.as_millis());
-    }
-    line
+    line + &image(run)
 }
 
 /// Resources that a function received and did not return.
@@ -124,10 +97,18 @@ pub(super) fn deletion_error(pipeline: &PipelineRun, count_before: usize) -> Opt
 pub(super) fn explain(
     pipeline: &PipelineRun,
     loaded: &LoadedPackage,
+    is_json: bool,
     console: &mut Console,
 ) -> Result<(), Failure> {
     let mutators = pipeline.runs.iter().filter(|run| run.role == Some(Role::Mutator));
-    for run in mutators.filter(|run| !run.changes.is_empty()) {
+    let mutators = mutators.filter(|run| !run.changes.is_empty());
+    if is_json {
+        let shows_secrets = console.shows_secrets();
+        let records = mutators.map(|run| explanations(run, loaded, shows_secrets));
+        let records = records.collect::<Result<Vec<_>, _>>().map_err(Failure::input)?.concat();
+        return console.data(&print::records_to_json(&records).map_err(Failure::input)?);
+    }
+    for run in mutators {
         let (name, package) = (&run.record.name, loaded.display_path(&run.record.package));
         let place = run.declared_at.as_ref().map(ToString::to_string).unwrap_or_default();
         console.line(&format!("{name} in {package} ({place})"))?;
@@ -136,4 +117,18 @@ pub(super) fn explain(
         }
     }
     Ok(())
+}
+
+/// The changes of a function as records, one for each resource.
+fn explanations(
+    run: &FunctionRun,
+    loaded: &LoadedPackage,
+    shows_secrets: bool,
+) -> Result<Vec<Record<'static>>, Diagnostic> {
+    let head = vec![
+        ("function", Value::string(run.record.name.clone())),
+        ("package", Value::string(loaded.display_path(&run.record.package))),
+    ];
+    let records = krm_run::explain_records(&run.changes, shows_secrets)?.into_iter();
+    Ok(records.map(|record| [head.clone(), record].concat()).collect())
 }

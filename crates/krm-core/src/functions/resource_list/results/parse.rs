@@ -77,8 +77,11 @@ impl<'a> Reader<'a> {
             self.warn(node, missing("message", "a result"));
         }
         let result_field = field(node, "field").and_then(|node| self.field(node));
-        // Spec: "If defined, `ResourceRef` must also be provided." Without a location: the line may have a value of a Secret.
-        if result_field.is_some() && field(node, "resourceRef").is_none_or(is_null) {
+        // Spec: "If defined, `ResourceRef` must also be provided." Compat: functions of the kpt catalog give the file instead, which
+        // is enough to find the field. Without a location: the line may have a value of a Secret.
+        let has_file = field(node, "file").and_then(|file| non_empty(file, "path")).is_some();
+        let has_resource = field(node, "resourceRef").is_some_and(|it| !is_null(it));
+        if result_field.is_some() && !has_resource && !has_file {
             let owner = format!("result {}, which has `field`", self.read.results.len());
             self.read.warnings.push(Diagnostic::warning(missing("resourceRef", &owner)));
         }
@@ -275,6 +278,11 @@ mod tests {
         let read = results("- {message: a, field: {path: b}}\n");
         let messages: Vec<&str> = read.warnings.iter().map(|it| it.message()).collect();
         assert_eq!(messages, ["missing field `resourceRef` in result 0, which has `field`"]);
+        let read = results("- {message: a, field: {path: b}, file: {path: ''}}\n");
+        // The empty path is another warning.
+        assert_eq!(read.warnings.len(), 2);
+        let read = results("- {message: a, field: {path: b}, file: {path: a.yaml}}\n");
+        assert_eq!(read.warnings.len(), 0);
     }
 
     #[test]
