@@ -1,6 +1,6 @@
 //! The text of an item in an input list: the document without its markers, with annotations added.
 
-use krm_yaml::{DocumentRef, Edit, File, NodeRef, Span};
+use krm_yaml::{CollectionStyle, DocumentRef, Edit, File, NodeRef, Span, Value};
 
 use super::annotations::is_wire_annotation;
 use super::{Item, ResourceListKind, serialize};
@@ -16,9 +16,13 @@ pub(super) type Annotation<'a> = (&'a str, String);
 ///
 /// In the common layout, lines are inserted below `annotations:` or `metadata:`, which cannot fail and needs no verification. Any other
 /// layout is edited, and a resource whose annotations are aliased is sent expanded.
+///
+/// A null that is not written in flow style (`{a: }`) is sent as `null`, because Go's libraries print it again as the empty string. That
+/// cannot be distinguished from a function that sets the empty string.
 pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String, Diagnostic> {
     let root = item.root();
     if let Some(body) = body(root)
+        && unwritten_nulls(root).next().is_none()
         && let Some(insertion) = AnnotationInsertion::of(root)
     {
         return Ok(insert_lines(item.text(), body, &insertion, annotations));
@@ -38,8 +42,11 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
 
 /// The text of an item without added annotations, with a line break at its end.
 pub(super) fn plain(item: &Item) -> String {
-    match body(item.root()) {
-        Some(body) => ended(body.of(item.text())),
+    let root = item.root();
+    let has_nulls = unwritten_nulls(root).next().is_some();
+    match body(root).map(|body| ended(body.of(item.text()))) {
+        Some(text) if has_nulls => edited(text.clone(), &[]).unwrap_or(text),
+        Some(text) => text,
         None => serialize::expanded(item.root()).unwrap_or_else(|_| ended(item.text())),
     }
 }
@@ -75,7 +82,19 @@ fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
     let root = file.documents().find_map(|document| document.root())?;
     let mut edit = Edit::new(&file);
     annotate::add(&mut edit, root, annotations).ok()?;
+    unwritten_nulls(root).try_for_each(|node| edit.set(node, Value::Null)).ok()?;
     edit.apply().ok()
+}
+
+/// The values in flow style that are null because nothing is written.
+fn unwritten_nulls(root: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+    let is_unwritten = |node: &NodeRef<'_>| {
+        node.span().is_empty()
+            && node.key().is_some()
+            && node.parent().is_some_and(|it| it.collection_style() == CollectionStyle::Flow)
+            && is_null(*node)
+    };
+    root.descendants().filter(is_unwritten)
 }
 
 /// Where lines for annotations are inserted.
@@ -173,6 +192,23 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(all, [pair("a.b/c", "d/e.yaml"), pair("a.b/n", "0")], "{text}");
         text
+    }
+
+    #[test]
+    fn unwritten_nulls_in_flow_style_are_written() {
+        let head = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
+        let nulls = "x: {a: , b: 1, c}\ny: {{ .Image }}\nz:\n";
+        let sent = annotated(&format!("{head}{nulls}"));
+        assert!(sent.contains("x: {a: null , b: 1, c: null}\n"), "{sent}");
+        let file = File::parse(sent).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        assert_eq!(unwritten_nulls(root).count(), 0);
+        let before = File::parse(nulls.to_owned()).unwrap();
+        let before = before.document(0).unwrap().root().unwrap().as_mapping().unwrap();
+        for entry in before.entries() {
+            let now = field(root, &entry.key.as_scalar().unwrap().value()).unwrap();
+            assert!(crate::compare::equal_in_yaml_1_2(entry.value, now), "{}", now.text());
+        }
     }
 
     #[test]
