@@ -148,10 +148,7 @@ fn ssh_server(in_ci: bool) -> TaskResult {
         println!("skipping tests of git over ssh: sshd is not installed");
         return Ok(());
     }
-    let mut apt = shell::program("apt-get");
-    apt.env("DEBIAN_FRONTEND", "noninteractive");
-    let packages = ["install", "--yes", "--no-install-recommends", "openssh-server"];
-    shell::output(apt.args(packages)).map(|_| ())
+    shell::install(&["openssh-server"])
 }
 
 /// Finds PyYAML, which drops all comments and so makes a good test of function output, and ruamel.yaml for projects in Python. CI
@@ -168,9 +165,7 @@ fn python(in_ci: bool) -> TaskResult {
     pip.args(["-m", "pip", "install", "--quiet", "PyYAML", "ruamel.yaml>=0.18,<0.20"]);
     // A Python of the system is extended by the system's packages only.
     if shell::output(&mut pip).is_err() {
-        let mut apt = shell::program("apt-get");
-        apt.env("DEBIAN_FRONTEND", "noninteractive");
-        shell::output(apt.args(["install", "--yes", "python3-yaml", "python3-ruamel.yaml"]))?;
+        shell::install(&["python3-yaml", "python3-ruamel.yaml"])?;
     }
     find().map(|_| ())
 }
@@ -196,9 +191,7 @@ fn report_validators(in_ci: bool) -> TaskResult {
     // npm may be configured not to run the script that does this.
     shell::output(shell::program("chmod").arg("u+x").arg(&multitool))?;
     if !["chromium", "chromium-browser", "google-chrome"].iter().any(shell::exists) {
-        let mut apt = shell::program("apt-get");
-        apt.env("DEBIAN_FRONTEND", "noninteractive");
-        shell::output(apt.args(["install", "--yes", "--no-install-recommends", "chromium"]))?;
+        shell::install(&["chromium"])?;
     }
     Ok(())
 }
@@ -207,10 +200,7 @@ fn report_validators(in_ci: bool) -> TaskResult {
 fn registry(in_ci: bool) -> TaskResult<bool> {
     let is_there = || shell::exists("docker-registry") && shell::exists("skopeo");
     if !is_there() && in_ci {
-        let mut apt = shell::program("apt-get");
-        apt.env("DEBIAN_FRONTEND", "noninteractive");
-        apt.args(["install", "--yes", "--no-install-recommends", "docker-registry", "skopeo"]);
-        shell::output(&mut apt)?;
+        shell::install(&["docker-registry", "skopeo"])?;
     }
     if !is_there() {
         println!("skipping tests with a real registry: install docker-registry and skopeo");

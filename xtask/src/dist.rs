@@ -99,11 +99,11 @@ impl Build {
             .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
             .collect();
         let mut cargo = self.cargo();
-        cargo.args(["build", "--release", "--locked", "--package", "krm-cli"]);
+        cargo.args(["build", "--profile", "dist", "--locked", "--package", "krm-cli"]);
         cargo.args(["--features", "full", "--target-dir"]);
         cargo.arg(target).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
         shell::run(&mut cargo)?;
-        Ok(target.join("release/krm"))
+        Ok(target.join("dist/krm"))
     }
 
     /// The bill of materials of the binary, in CycloneDX's JSON.

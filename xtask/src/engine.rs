@@ -29,7 +29,7 @@ impl Engine {
             if !install {
                 return Err("no container engine is running, and dockerd is not installed".into());
             }
-            install_docker()?;
+            shell::install(&["docker.io"])?;
         }
         Daemon::start().map(Self::Started)
     }
@@ -60,18 +60,6 @@ fn is_running(address: Option<&str>) -> bool {
         docker.env("DOCKER_HOST", address);
     }
     docker.status().is_ok_and(|status| status.success())
-}
-
-/// Only used in CI, which runs on a fresh machine.
-fn install_docker() -> TaskResult {
-    println!("installing docker.io");
-    let apt = |arguments: &[&str]| {
-        let mut command = shell::program("apt-get");
-        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
-        shell::output(&mut command)
-    };
-    apt(&["update"])?;
-    apt(&["install", "--yes", "--no-install-recommends", "docker.io"]).map(|_| ())
 }
 
 /// A docker daemon that is isolated from others: no network, and all of its files in one directory.

@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: runs the fuzz targets for some minutes each and prints the number of inputs.
+//! `cargo xtask fuzz`: runs the fuzz targets for some minutes, or a number of inputs each, and prints the number of inputs.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use toml::{Table, Value};
 use crate::{TaskResult, shell};
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
-    let (mut target, mut minutes) = (None, 1.0);
+    let (mut target, mut minutes, mut runs) = (None, None, None);
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Value(value) if target.is_none() => {
@@ -16,24 +16,34 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             }
             lexopt::Arg::Long("minutes") => {
                 let text = args.value()?.to_string_lossy().into_owned();
-                minutes = text
-                    .parse()
-                    .ok()
-                    .filter(|minutes| *minutes > 0.0)
-                    .ok_or("--minutes: expected a positive number")?;
+                let parsed = text.parse().ok().filter(|minutes| *minutes > 0.0);
+                minutes = Some(parsed.ok_or("--minutes: expected a positive number")?);
+            }
+            lexopt::Arg::Long("runs") => {
+                let text = args.value()?.to_string_lossy().into_owned();
+                let parsed = text.parse().ok().filter(|runs| *runs > 0);
+                runs = Some(parsed.ok_or("--runs: expected a positive integer")?);
             }
             _ => return Err(arg.unexpected().into()),
         }
     }
+    let limits = Limits { minutes: minutes.or(runs.is_none().then_some(1.0)), runs };
     let targets = selected_targets(target.as_deref())?;
     let prefix = cargo_fuzz()?;
     let mut results = Vec::new();
     for name in targets {
-        println!("\n==> fuzz {name} for {minutes} minutes");
-        let result = fuzz(&prefix, &name, minutes);
+        println!("\n==> fuzz {name}");
+        let result = fuzz(&prefix, &name, limits);
         results.push((name, result));
     }
     summary(&results)
+}
+
+/// When a target ends; the first limit counts.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    minutes: Option<f64>,
+    runs: Option<u64>,
 }
 
 /// The named target, or all targets.
@@ -90,16 +100,12 @@ fn cargo_fuzz() -> TaskResult<CargoFuzz> {
 }
 
 /// Fuzzes one target; returns the number of inputs.
-fn fuzz(prefix: &CargoFuzz, target: &str, minutes: f64) -> TaskResult<u64> {
-    let seconds = (minutes * 60.0).ceil();
+fn fuzz(prefix: &CargoFuzz, target: &str, limits: Limits) -> TaskResult<u64> {
     let mut command = prefix.command();
-    command.args([
-        "run",
-        target,
-        "--",
-        &format!("-max_total_time={seconds}"),
-        "-print_final_stats=1",
-    ]);
+    // The project has no `unsafe` code, so a sanitizer would only make it slower.
+    command.args(["run", "--sanitizer", "none", target, "--", "-print_final_stats=1"]);
+    command.args(limits.minutes.map(|it| format!("-max_total_time={}", (it * 60.0).ceil())));
+    command.args(limits.runs.map(|it| format!("-runs={it}")));
     let mut child = command.stderr(Stdio::piped()).spawn()?;
     let stderr = child.stderr.take().expect("stderr is piped just above");
     let mut runs = None;

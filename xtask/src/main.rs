@@ -125,8 +125,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "fuzz",
-        usage: "[TARGET] [--minutes M]",
-        help: "run all fuzz targets, or one, for M minutes each",
+        usage: "[TARGET] [--minutes M] [--runs N]",
+        help: "run all fuzz targets, or one, for M minutes or N inputs each",
         run: fuzz::run,
     },
     Command {

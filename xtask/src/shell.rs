@@ -56,6 +56,18 @@ pub(crate) fn exists(name: impl AsRef<OsStr>) -> bool {
     command.status().is_ok()
 }
 
+/// Installs packages of Debian. Only used in CI, where a fresh machine may not know any package yet.
+pub(crate) fn install(packages: &[&str]) -> TaskResult {
+    println!("installing {}", packages.join(" "));
+    let apt = |arguments: &[&str]| {
+        let mut command = program("apt-get");
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive");
+        output(&mut command).map(|_| ())
+    };
+    let install = || apt(&[&["install", "--yes", "--no-install-recommends"], packages].concat());
+    install().or_else(|_| apt(&["update"]).and_then(|()| install()))
+}
+
 /// The command line for messages, with the program's file name only.
 pub(crate) fn display(command: &Command) -> String {
     let name = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());

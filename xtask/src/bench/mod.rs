@@ -151,7 +151,7 @@ impl Tools {
     }
 }
 
-/// The binary of `--krm`, or a release build of this checkout.
+/// The binary of `--krm`, or this checkout, built like a release.
 fn krm(options: &Options) -> TaskResult<Option<PathBuf>> {
     if options.krm.is_some() {
         return Ok(options.krm.clone());
@@ -159,8 +159,9 @@ fn krm(options: &Options) -> TaskResult<Option<PathBuf>> {
     if !shell::root().join("crates/krm-cli").is_dir() {
         return Ok(None);
     }
-    shell::run(shell::cargo().args(["build", "--release", "--package", "krm-cli"]))?;
-    Ok(Some(shell::target().join("release/krm")))
+    let features = ["--package", "krm-cli", "--features", "full"];
+    shell::run(shell::cargo().args(["build", "--profile", "dist"]).args(features))?;
+    Ok(Some(shell::target().join("dist/krm")))
 }
 
 /// The corpora that were needed so far, each written once.

@@ -21,8 +21,15 @@ const INDEX: &str = "krm-yaml";
 const GO_YAML: &str = "go-yaml v3";
 
 pub(super) fn run(options: &Options, corpora: &mut Corpora) -> TaskResult {
-    // A release build, because that is what users get.
-    shell::run(shell::cargo().args(["build", "--release", "--quiet", "--package", "xtask"]))?;
+    // Built like a release, because that is what users get.
+    shell::run(shell::cargo().args([
+        "build",
+        "--profile",
+        "dist",
+        "--quiet",
+        "--package",
+        "xtask",
+    ]))?;
     let corpus = corpora.get(RESOURCES, Layout::One)?;
     println!(
         "\n## {NAME}: {:.1} MB in one file, median of {} runs\n",
@@ -49,7 +56,7 @@ pub(super) fn run(options: &Options, corpora: &mut Corpora) -> TaskResult {
 /// Each parser is a separate process, so that its peak memory can be measured.
 fn parsers() -> Vec<(&'static str, Command)> {
     let ours = |name: &str| {
-        let mut command = Command::new(shell::target().join("release/xtask"));
+        let mut command = Command::new(shell::target().join("dist/xtask"));
         command.args(["bench-parse", name]);
         command
     };

@@ -102,6 +102,18 @@ pub(crate) fn file_id(_: &fs::Metadata) -> Option<(u64, u64)> {
     None
 }
 
+/// Whether a file may be executed.
+#[cfg(unix)]
+pub(crate) fn is_executable(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_executable(_: &Path) -> bool {
+    false
+}
+
 /// Fails if krm has received a signal.
 fn not_interrupted() -> Result<(), Diagnostic> {
     match crate::interrupt::received() {

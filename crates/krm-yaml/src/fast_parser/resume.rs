@@ -136,7 +136,7 @@ fn regions(old: &str, new: &str, changes: &[ChangedRange]) -> Option<Vec<Region>
             _ => regions.push(Region { old: lines, new: Span::new(start, end) }),
         }
     }
-    // That the other lines are the same is checked here, and not left to whoever made the text.
+    // The other lines are compared here, because the code that made the text could be wrong.
     let (old_bytes, new_bytes) = (old.as_bytes(), new.as_bytes());
     let (mut old_at, mut new_at) = (0, 0);
     let end = Region { old: Span::empty(old.len() as u32), new: Span::empty(new.len() as u32) };

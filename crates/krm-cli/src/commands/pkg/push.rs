@@ -99,7 +99,7 @@ fn read(dir: &str, global: &Global, console: &mut Console) -> Result<FetchedPack
         let shown = join_display_path(dir, path.as_str());
         let content = read_regular_file(&file, FILE_LIMIT)
             .map_err(|error| Failure::input(disk::unreadable(error).in_file(&*shown)))?;
-        let is_executable = is_executable(&file);
+        let is_executable = disk::is_executable(&file);
         package.files.insert(path, FetchedFile { content: content.into(), is_executable });
     }
     for diagnostic in loaded.diagnostics() {
@@ -111,17 +111,6 @@ fn read(dir: &str, global: &Global, console: &mut Console) -> Result<FetchedPack
         true => Err(Failure::input(Diagnostic::error(PkgKind::NothingToPush).in_file(dir))),
         false => Ok(package),
     }
-}
-
-#[cfg(unix)]
-fn is_executable(file: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::metadata(file).is_ok_and(|it| it.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
-    false
 }
 
 /// Where the package comes from: what the user says, or else what git knows.

@@ -15,7 +15,7 @@ use crate::cli::Global;
 use crate::commands::cfg::package_merge;
 use crate::commands::merge_options::ListOptions;
 use crate::console::Console;
-use crate::{Exit, Failure};
+use crate::{Exit, Failure, disk};
 
 /// The result of a merge, before anything is written.
 pub(super) struct Merged {
@@ -143,17 +143,6 @@ fn executable(
     if is_new {
         return Some(is);
     }
-    let now = is_executable(Path::new(&local.loaded.display_path(path.as_str())));
+    let now = disk::is_executable(Path::new(&local.loaded.display_path(path.as_str())));
     (was != is && now != is && upstream.others.contains_key(path)).then_some(is)
-}
-
-#[cfg(unix)]
-fn is_executable(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::symlink_metadata(path).is_ok_and(|it| it.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_executable(_: &Path) -> bool {
-    false
 }
