@@ -16,6 +16,7 @@
 use crate::document::Document;
 use crate::node::NodeKind;
 use crate::parser::{ErrorKind, Parser, ParserError, ReadOptions};
+use crate::scalar::is_printable;
 use crate::span::{is_blank, is_break};
 use crate::table_builder::Builder;
 
@@ -113,8 +114,14 @@ fn blank_comment(copy: &mut [u8], at: usize) -> bool {
         return false;
     }
     let length = copy[at..].iter().take_while(|byte| !is_break(**byte)).count();
-    copy[at..at + length].fill(b' ');
-    true
+    let comment = &mut copy[at..at + length];
+    // A control character is an error in every comment, so it must not be hidden.
+    let is_allowed = |it: char| it == '\t' || is_printable(it);
+    let is_valid = std::str::from_utf8(comment).is_ok_and(|text| text.chars().all(is_allowed));
+    if is_valid {
+        comment.fill(b' ');
+    }
+    is_valid
 }
 
 /// Compat: Kubernetes splits a file at lines that start with `---#`, too.
@@ -211,6 +218,8 @@ mod tests {
             "a: \"\\y\"\n",
             "%YAML 1.2#c\n---\na: 1\n",
             "a: \"x\ny\"\nb\n",
+            "a: \"x\"#c\0\n",
+            "a: 1\n---# \u{1}\nb: 2\n",
         ];
         for text in texts {
             let file = File::parse(text.to_owned()).unwrap();

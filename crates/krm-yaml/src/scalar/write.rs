@@ -132,7 +132,7 @@ pub fn write_double_quoted(text: &str, out: &mut String) {
 }
 
 /// Whether a character can be written in a scalar without an escape sequence, on one line.
-fn is_printable(c: char) -> bool {
+pub(crate) fn is_printable(c: char) -> bool {
     match c {
         '\u{2028}' | '\u{2029}' | '\u{feff}' => false,
         ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' => true,
