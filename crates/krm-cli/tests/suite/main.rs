@@ -19,6 +19,7 @@ mod interrupted_writes;
 mod isolation;
 mod kpt_differences;
 mod krmignore;
+mod large_edits;
 mod package_properties;
 mod peak_memory;
 mod pkg;
