@@ -31,4 +31,5 @@ mod report_formats;
 mod report_page;
 mod sandbox;
 mod sdk_examples;
+mod shell_completion;
 mod wasm;
