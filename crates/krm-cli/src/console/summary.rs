@@ -8,7 +8,7 @@ use krm_core::{Action, Severity};
 #[derive(Debug)]
 pub(crate) struct Summary {
     started: Instant,
-    /// Whether the command works on a package. Other commands have no closing line.
+    /// Whether the command has a closing line: it works on a package, or writes files.
     is_on: bool,
     is_preview: bool,
     files: Option<FileCounts>,
@@ -38,7 +38,12 @@ impl Summary {
         }
     }
 
-    /// Adds the resources that the command read. Only commands that call this have a closing line.
+    /// Declares that the command has a closing line, also without resources.
+    pub(crate) fn enable(&mut self) {
+        self.is_on = true;
+    }
+
+    /// Adds the resources that the command read, and declares that it has a closing line.
     pub(crate) fn add_resources(&mut self, count: usize) {
         self.is_on = true;
         *self.resources.get_or_insert(0) += count;
@@ -64,7 +69,7 @@ impl Summary {
         }
     }
 
-    /// The closing line; none for a command that does not work on a package, or whose error says that it did nothing.
+    /// The closing line; none for a command that only prints, or whose error says that it did nothing.
     pub(super) fn line(&self, has_failed: bool) -> Option<String> {
         let has_worked = !has_failed || self.functions.is_some() || self.files.is_some();
         (self.is_on && has_worked).then(|| {
