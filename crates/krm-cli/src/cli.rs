@@ -55,7 +55,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: function::Command,
     },
-    /// Get, update and compare packages that come from git
+    /// Get, update and compare packages that come from git or a registry
     #[command(alias = "package", subcommand_required = true, arg_required_else_help = true)]
     Pkg {
         #[command(subcommand)]

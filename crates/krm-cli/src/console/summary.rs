@@ -72,9 +72,9 @@ impl Summary {
     /// The closing line; none for a command that only prints, or whose error says that it did nothing.
     pub(super) fn line(&self, has_failed: bool) -> Option<String> {
         let has_worked = !has_failed || self.functions.is_some() || self.files.is_some();
-        (self.is_on && has_worked).then(|| {
-            format!("{} in {}", self.parts(has_failed).join(", "), time(self.started.elapsed()))
-        })
+        let parts = if self.is_on && has_worked { self.parts(has_failed) } else { Vec::new() };
+        (!parts.is_empty())
+            .then(|| format!("{} in {}", parts.join(", "), time(self.started.elapsed())))
     }
 
     fn parts(&self, has_failed: bool) -> Vec<String> {
@@ -152,6 +152,8 @@ mod tests {
     fn parts_name_what_was_done() {
         let mut summary = Summary::new();
         assert_eq!(summary.line(false), None);
+        summary.enable();
+        assert_eq!(summary.line(false), None, "nothing was counted");
         summary.add_resources(5000);
         summary.add_functions(1, vec![(Severity::Error, 0), (Severity::Warning, 2)]);
         assert_eq!(summary.parts(false).join(", "), "5,000 resources, 1 function, 2 warnings");
