@@ -45,6 +45,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         Ok(())
     })?;
     step("ssh server", || ssh_server(in_ci))?;
+    step("shells", || shells(in_ci))?;
     let mut helm = None;
     step("helm", || {
         helm = find_helm();
@@ -61,7 +62,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         if in_ci {
             command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
             command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
-            command.env("KRM_REQUIRE_SSHD", "1");
+            command.env("KRM_REQUIRE_SSHD", "1").env("KRM_REQUIRE_SHELLS", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
@@ -149,6 +150,25 @@ fn ssh_server(in_ci: bool) -> TaskResult {
         return Ok(());
     }
     shell::install(&["openssh-server"])
+}
+
+/// Finds the shells in which completion is tried, and openssl for the tokens of a registry. CI installs them if they are missing.
+fn shells(in_ci: bool) -> TaskResult {
+    let programs =
+        [("zsh", "zsh"), ("fish", "fish"), ("script", "bsdutils"), ("openssl", "openssl")];
+    let missing = programs.iter().filter(|(program, _)| !shell::exists(program));
+    let packages: Vec<&str> = missing.map(|(_, package)| *package).collect();
+    match (packages.is_empty(), in_ci) {
+        (true, _) => Ok(()),
+        (false, true) => shell::install(&packages),
+        (false, false) => {
+            println!(
+                "skipping some tests of completion and registries: install {}",
+                packages.join(" ")
+            );
+            Ok(())
+        }
+    }
 }
 
 /// Finds PyYAML, which drops all comments and so makes a good test of function output, and ruamel.yaml for projects in Python. CI

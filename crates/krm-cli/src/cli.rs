@@ -3,7 +3,9 @@
 use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use krm_core::Severity;
 
+use crate::Exit;
 use crate::commands::{cfg, completion, explain, fix, function, man, pkg, yaml};
 use crate::loader::LoadOptions;
 use crate::reports::Report;
@@ -53,7 +55,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: function::Command,
     },
-    /// Get, update and compare packages that come from git
+    /// Get, update and compare packages that come from git or a registry
     #[command(alias = "package", subcommand_required = true, arg_required_else_help = true)]
     Pkg {
         #[command(subcommand)]
@@ -177,6 +179,44 @@ pub(crate) enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// From which severity on findings are a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// Findings of severity error
+    Error,
+    /// Findings of severity error or warning
+    Warning,
+    /// All findings
+    Info,
+}
+
+impl FailOn {
+    pub(crate) fn severity(self) -> Severity {
+        match self {
+            Self::Error => Severity::Error,
+            Self::Warning => Severity::Warning,
+            Self::Info => Severity::Info,
+        }
+    }
+}
+
+/// The option of commands that report findings of their own.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct FindingsExit {
+    /// Exit with 1 if there is a finding of this severity or above; errors are always a failure
+    #[arg(long, value_name = "SEVERITY")]
+    fail_on: Option<FailOn>,
+}
+
+impl FindingsExit {
+    /// The exit code of a command that reported findings, the most severe of which is `worst`.
+    pub(crate) fn exit(self, exit: Exit, worst: Option<Severity>) -> Exit {
+        let fails =
+            self.fail_on.is_some_and(|it| worst.is_some_and(|worst| worst >= it.severity()));
+        if exit == Exit::Success && fails { Exit::Findings } else { exit }
+    }
 }
 
 /// Options of every command that writes files. With any of them nothing is written.

@@ -1,7 +1,8 @@
 //! Plans of changes to files: locked before reading, then previewed or written.
 
 use std::fs;
-use std::path::Path;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
 use krm_core::print::Record;
 use krm_core::{
@@ -32,19 +33,49 @@ pub(crate) fn lock(
     Lock::files(files, &mut |diagnostic| console.report(diagnostic)).map_err(Failure::input)
 }
 
+/// The lock of a directory that a command creates or fills. What was created is removed again if nothing was written to it.
+pub(crate) struct DirectoryLock {
+    lock: Lock,
+    /// The directories that were missing, the innermost first.
+    created: Vec<PathBuf>,
+}
+
+impl Deref for DirectoryLock {
+    type Target = Lock;
+
+    fn deref(&self) -> &Lock {
+        &self.lock
+    }
+}
+
+impl Drop for DirectoryLock {
+    fn drop(&mut self) {
+        // A directory with files is not removed.
+        self.created
+            .iter()
+            .take_while(|directory| fs::remove_dir(directory).is_ok())
+            .for_each(drop);
+    }
+}
+
 /// Locks a directory for writing, and creates it if it is missing.
 pub(crate) fn lock_directory(
     directory: &str,
     preview: &Preview,
     console: &mut Console,
-) -> Result<Lock, Failure> {
+) -> Result<DirectoryLock, Failure> {
+    let mut created = Vec::new();
     if !preview.is_on() {
+        let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
+        let missing = Path::new(directory).ancestors().take_while(is_missing);
+        created.extend(missing.map(Path::to_owned));
         fs::create_dir_all(directory).map_err(|error| {
             let kind = FileKind::CannotCreate { reason: disk::io_reason(&error) };
             Failure::input(Diagnostic::error(kind).in_file(directory))
         })?;
     }
-    lock(&[directory.to_owned()], preview, console)
+    let lock = lock(&[directory.to_owned()], preview, console)?;
+    Ok(DirectoryLock { lock, created })
 }
 
 /// The content of a file, or none if it does not exist.

@@ -42,6 +42,8 @@ pub(crate) struct Console {
     show_secrets: bool,
     /// Whether a diagnostic was printed, so that a blank line separates the next one.
     has_reported: bool,
+    /// The most severe diagnostic so far, whether it was printed or not.
+    worst: Option<Severity>,
     recorder: Recorder,
     /// A directory, and the one that messages show instead.
     alias: Option<(String, String)>,
@@ -94,6 +96,7 @@ impl Console {
             format: global.error_format,
             show_secrets: global.show_secrets,
             has_reported: false,
+            worst: None,
             recorder: Recorder::new(&global.report, global.show_secrets),
             alias: None,
             summary: Summary::new(),
@@ -232,8 +235,14 @@ impl Console {
 
     /// Prints a diagnostic to standard error and records it for `--report`.
     pub(crate) fn report(&mut self, diagnostic: &Diagnostic) {
+        self.worst = self.worst.max(Some(diagnostic.severity));
         self.print(diagnostic);
         self.record(diagnostic);
+    }
+
+    /// The severity of the most severe diagnostic that was reported.
+    pub(crate) fn worst_reported(&self) -> Option<Severity> {
+        self.worst
     }
 
     /// Reports a result of a function, located as a diagnostic.

@@ -8,7 +8,7 @@ use krm_core::{Action, Severity};
 #[derive(Debug)]
 pub(crate) struct Summary {
     started: Instant,
-    /// Whether the command works on a package. Other commands have no closing line.
+    /// Whether the command has a closing line: it works on a package, or writes files.
     is_on: bool,
     is_preview: bool,
     files: Option<FileCounts>,
@@ -38,7 +38,12 @@ impl Summary {
         }
     }
 
-    /// Adds the resources that the command read. Only commands that call this have a closing line.
+    /// Declares that the command has a closing line, also without resources.
+    pub(crate) fn enable(&mut self) {
+        self.is_on = true;
+    }
+
+    /// Adds the resources that the command read, and declares that it has a closing line.
     pub(crate) fn add_resources(&mut self, count: usize) {
         self.is_on = true;
         *self.resources.get_or_insert(0) += count;
@@ -64,12 +69,12 @@ impl Summary {
         }
     }
 
-    /// The closing line; none for a command that does not work on a package, or whose error says that it did nothing.
+    /// The closing line; none for a command that only prints, or whose error says that it did nothing.
     pub(super) fn line(&self, has_failed: bool) -> Option<String> {
         let has_worked = !has_failed || self.functions.is_some() || self.files.is_some();
-        (self.is_on && has_worked).then(|| {
-            format!("{} in {}", self.parts(has_failed).join(", "), time(self.started.elapsed()))
-        })
+        let parts = if self.is_on && has_worked { self.parts(has_failed) } else { Vec::new() };
+        (!parts.is_empty())
+            .then(|| format!("{} in {}", parts.join(", "), time(self.started.elapsed())))
     }
 
     fn parts(&self, has_failed: bool) -> Vec<String> {
@@ -147,6 +152,8 @@ mod tests {
     fn parts_name_what_was_done() {
         let mut summary = Summary::new();
         assert_eq!(summary.line(false), None);
+        summary.enable();
+        assert_eq!(summary.line(false), None, "nothing was counted");
         summary.add_resources(5000);
         summary.add_functions(1, vec![(Severity::Error, 0), (Severity::Warning, 2)]);
         assert_eq!(summary.parts(false).join(", "), "5,000 resources, 1 function, 2 warnings");

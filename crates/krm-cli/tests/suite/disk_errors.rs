@@ -7,10 +7,10 @@ use std::process::Command;
 use crate::sandbox::{Output, Sandbox};
 
 /// A file system mounted on a directory and unmounted when dropped.
-struct Mount<'a>(&'a Path);
+pub(crate) struct Mount<'a>(&'a Path);
 
 impl<'a> Mount<'a> {
-    fn new(directory: &'a Path, options: &str) -> Option<Self> {
+    pub(crate) fn new(directory: &'a Path, options: &str) -> Option<Self> {
         fs::create_dir_all(directory).unwrap();
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", options, "tmpfs"]).arg(directory);

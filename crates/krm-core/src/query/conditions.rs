@@ -242,7 +242,19 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
         let (path, value) = (path.to_owned(), value[1..].trim().to_owned());
         return Err(QueryError::DoubleEquals { path, value });
     }
+    if let Some(operator) = single_operator(value) {
+        return Err(QueryError::SingleOperator { operator });
+    }
     Ok(Condition { path: path.parse()?, predicate: predicate(operator, value)? })
+}
+
+/// A `&` or `|` in a value after which another condition follows, so that it most likely stands for `&&` or `||`. Otherwise both are part of
+/// the regular expression: `kind=Pod|Job`.
+fn single_operator(value: &str) -> Option<char> {
+    ['&', '|'].into_iter().find(|it| {
+        let rest = value.split_once(&format!(" {it} ")).map(|(_, rest)| rest);
+        rest.is_some_and(|rest| operator(rest, CONDITIONS).is_some())
+    })
 }
 
 /// The operators of conditions. Longer ones are first.
@@ -328,6 +340,8 @@ mod tests {
         for query in [
             "kind",
             "kind=Pod",
+            "kind=Job|Pod",
+            "kind=Job | x|Pod",
             "kind=^P.d$",
             "kind!=Service",
             "spec.containers[name=web].image=nginx",
@@ -381,6 +395,8 @@ mod tests {
             ("(a=b) c", "query-text-after-parenthesis"),
             ("a || ", "query-empty-condition"),
             ("a==b", "query-double-equals"),
+            ("kind=Pod & metadata.name=web", "query-single-operator"),
+            ("kind=Pod | (kind=Job && a>1)", "query-single-operator"),
             ("a[", "query-invalid-path"),
             ("metadata.labels.\"a.b=x && kind=Pod", "query-unclosed-quote"),
             ("metadata.labels.'a", "query-unclosed-quote"),

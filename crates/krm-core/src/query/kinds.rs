@@ -15,6 +15,8 @@ diagnostic_kinds! {
         TextAfterParenthesis = "query-text-after-parenthesis": "expected `&&`, `||` or the end after a condition in parentheses", hint "close the parenthesis, or write `\\(` if it is part of a regular expression";
         /// A quote in a path that is not closed.
         UnclosedQuote { quote: char } = "query-unclosed-quote": "expected a closing `{quote}`", hint "close the quote, or write `\\{quote}` if it is part of a name";
+        /// `&` instead of `&&`, or `|` instead of `||`.
+        SingleOperator { operator: char } = "query-single-operator": "expected `{operator}{operator}` between conditions, found `{operator}`", hint "write `\\{operator}` if it is part of a regular expression";
         /// `==` instead of `=`.
         DoubleEquals { path: String, value: String } = "query-double-equals": "unknown operator `==`; write `{path}=^{value}$` for an exact match";
         /// A comparison with something that is not a number.

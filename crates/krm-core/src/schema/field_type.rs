@@ -1,5 +1,8 @@
 //! The type of the field at a path: by the schema of its resource, or by what is the same in all resources.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+
 use krm_yaml::{NodeRef, Path, Segment};
 
 use super::{Schema, Type, ValueKind};
@@ -28,25 +31,123 @@ impl Schema {
         let mut node = Some(root);
         let mut found = self.type_of_resource(root);
         for segment in segments {
-            found = match segment {
-                Segment::Key(key) => found.and_then(|of| of.field(key)),
-                Segment::Index(_) | Segment::Match { .. } | Segment::End => {
-                    found.and_then(Type::item)
-                }
-            };
             node = node.and_then(|node| child(node, segment));
-            // The items of a List are resources, whose types the List does not know.
-            let nested = || node.and_then(|node| self.type_of_resource(node));
-            found = found.filter(|of| of.value_kind() != ValueKind::Any).or_else(nested);
+            found = self.type_below(found, segment, node);
         }
-        let declared = found.map(Type::value_kind).filter(|kind| *kind != ValueKind::Any);
-        declared.or_else(|| is_string_by_convention(root, segments).then_some(ValueKind::String))
+        value_kind(found, root, segments)
+    }
+
+    /// The type of what a segment selects below a type, and of its node, if there is one.
+    fn type_below<'s>(
+        &'s self,
+        parent: Option<Type<'s>>,
+        segment: &Segment,
+        node: Option<NodeRef<'_>>,
+    ) -> Option<Type<'s>> {
+        let declared = parent.and_then(|parent| match segment {
+            Segment::Key(key) => parent.field(key),
+            Segment::Index(_) | Segment::Match { .. } | Segment::End => parent.item(),
+        });
+        // The items of a List are resources, whose types the List does not know.
+        let nested = || node.and_then(|node| self.type_of_resource(node));
+        declared.filter(|of| of.value_kind() != ValueKind::Any).or_else(nested)
     }
 
     fn type_of_resource(&self, node: NodeRef<'_>) -> Option<Type<'_>> {
         let text = |name| field(node.resolve(), name).and_then(scalar_text);
         self.resource_type(&text("apiVersion")?, &text("kind")?)
     }
+}
+
+/// The types of many fields of one document or resource.
+///
+/// [`Schema::type_at`] follows the whole path, and so passes all elements of a list before the one that it is about. For every element of a list
+/// that takes quadratic time. Here the type of each collection is found once.
+#[derive(Debug)]
+pub struct FieldTypes<'s, 'a> {
+    schema: &'s Schema,
+    root: NodeRef<'a>,
+    /// By the index of the node.
+    collections: RefCell<HashMap<usize, Option<Type<'s>>>>,
+}
+
+impl<'s, 'a> FieldTypes<'s, 'a> {
+    /// The types of the fields below `root`.
+    pub fn new(schema: &'s Schema, root: NodeRef<'a>) -> Self {
+        Self { schema, root, collections: RefCell::default() }
+    }
+
+    /// The type of the field at a path below the root, as [`Schema::type_at`] finds it. The first `found` segments of the path lead to
+    /// `node`, without aliases and merge keys, and what follows need not exist.
+    ///
+    /// ```
+    /// use krm_core::schema::{FieldTypes, Schema, ValueKind};
+    /// use krm_yaml::File;
+    ///
+    /// let file = File::parse("apiVersion: v1\nkind: Pod\nspec: {containers: [{}]}\n".to_owned())?;
+    /// let root = file.document(0).and_then(|document| document.root()).unwrap();
+    /// let (schema, container) = (Schema::built_in(), file.get("spec.containers[0]").unwrap());
+    /// let types = FieldTypes::new(&schema, root);
+    /// let path = "spec.containers[0].image".parse().unwrap();
+    /// assert_eq!(types.type_at(container, 3, &path), Some(ValueKind::String));
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn type_at(&self, node: NodeRef<'a>, found: usize, path: &Path) -> Option<ValueKind> {
+        let segments = path.segments();
+        let below = segments.get(found..).unwrap_or_default();
+        let of_node = self.type_of(node);
+        let found = below
+            .iter()
+            .fold(of_node, |parent, segment| self.schema.type_below(parent, segment, None));
+        value_kind(found, self.root, segments)
+    }
+
+    fn type_of(&self, node: NodeRef<'a>) -> Option<Type<'s>> {
+        let mut known = self.collections.borrow_mut();
+        // From the node up to a parent whose type is known, and down again.
+        let mut waiting = Vec::new();
+        let mut at = Some(node);
+        let mut found = None;
+        while let Some(node) = at {
+            if let Some(of) = known.get(&node.index()) {
+                found = *of;
+                break;
+            }
+            waiting.push(node);
+            at = (node != self.root).then(|| node.parent()).flatten();
+        }
+        while let Some(node) = waiting.pop() {
+            found = match node == self.root {
+                true => self.schema.type_of_resource(node),
+                false => self.schema.type_below(found, &segment_of(node), Some(node)),
+            };
+            if node.is_collection() {
+                known.insert(node.index(), found);
+            }
+        }
+        found
+    }
+}
+
+/// The last segment of the path of a node, with any index: the elements of a list have one type.
+fn segment_of(node: NodeRef<'_>) -> Segment {
+    match node.key() {
+        Some(key) => {
+            let name = key.resolve().as_scalar().map(|it| it.value().into_owned());
+            Segment::Key(name.unwrap_or_default())
+        }
+        None => Segment::End,
+    }
+}
+
+/// The declared type of a field, or the one by convention.
+fn value_kind(
+    found: Option<Type<'_>>,
+    root: NodeRef<'_>,
+    segments: &[Segment],
+) -> Option<ValueKind> {
+    let declared = found.map(Type::value_kind).filter(|kind| *kind != ValueKind::Any);
+    declared.or_else(|| is_string_by_convention(root, segments).then_some(ValueKind::String))
 }
 
 fn child<'a>(node: NodeRef<'a>, segment: &Segment) -> Option<NodeRef<'a>> {
@@ -100,10 +201,19 @@ mod tests {
     use super::*;
     use krm_yaml::File;
 
+    /// The type by both ways, which must agree.
     fn type_at(text: &str, path: &str) -> Option<ValueKind> {
         let file = File::parse(text.to_owned()).unwrap();
         let root = file.document(0).and_then(|document| document.root()).unwrap();
-        Schema::built_in().type_at(root, &path.parse().unwrap())
+        let (schema, path) = (Schema::built_in(), path.parse::<Path>().unwrap());
+        let (mut node, mut found) = (root, 0);
+        for segment in path.segments() {
+            let Some(next) = child(node, segment) else { break };
+            (node, found) = (next, found + 1);
+        }
+        let kind = schema.type_at(root, &path);
+        assert_eq!(FieldTypes::new(&schema, root).type_at(node, found, &path), kind, "{path}");
+        kind
     }
 
     #[test]
@@ -139,5 +249,23 @@ mod tests {
             }
         }
         assert_eq!(type_at("kind: ConfigMap\n", "data.a"), Some(ValueKind::String));
+    }
+
+    #[test]
+    fn type_of_each_collection_is_found_once() {
+        let text = "apiVersion: v1\nkind: List\nitems:\n- {apiVersion: v1, kind: Pod, spec: {containers: [{name: a}, {name: b}]}}\n";
+        let file = File::parse(text.to_owned()).unwrap();
+        let root = file.document(0).and_then(|document| document.root()).unwrap();
+        let schema = Schema::built_in();
+        let types = FieldTypes::new(&schema, root);
+        for _ in 0..3 {
+            for at in 0..2 {
+                let path: Path = format!("items[0].spec.containers[{at}].image").parse().unwrap();
+                let node = file.get(&format!("items[0].spec.containers[{at}]")).unwrap();
+                assert_eq!(types.type_at(node, 5, &path), Some(ValueKind::String));
+            }
+        }
+        // The root, items, its item, spec, containers, and the two containers.
+        assert_eq!(types.collections.borrow().len(), 7);
     }
 }

@@ -25,6 +25,7 @@ mod tests;
 pub use comment::{CommentSchema, schema_from_comment};
 pub use definitions::kubernetes_definitions;
 pub use embedded::kubernetes_version;
+pub use field_type::FieldTypes;
 pub use kinds::SchemaKind;
 pub use merge_strategy::{ListStrategy, MappingStrategy, MergeKeys};
 pub use node::ValueKind;

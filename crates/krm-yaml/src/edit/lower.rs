@@ -4,7 +4,7 @@
 //! last entry removed, a key removed from a sequence that is also reordered. Lowering them one by one would need a parse between
 //! any two of them, and would move comments that only fit after all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use super::splice::{Part, Splice, apply as splice, changed_ranges};
@@ -250,8 +250,9 @@ fn cascade<'e>(
         .iter()
         .map(|(&index, collection)| (index, CollectionChange::of(collection)))
         .collect();
-    let mut queue: Vec<u32> = changes.keys().copied().collect();
-    while let Some(index) = queue.pop() {
+    // The last one first: what is inside of a collection comes after it.
+    let mut queue: BTreeSet<u32> = changes.keys().copied().collect();
+    while let Some(index) = queue.pop_last() {
         let node = document.node(index);
         let change = &changes[&index];
         let empties = change.empties(node);
@@ -266,9 +267,7 @@ fn cascade<'e>(
         above.removed.insert(at);
         above.empty_parents = EmptyParents::Remove;
         // The parent may be empty now. Its own changes must be known first, so it is visited again.
-        queue.retain(|&other| other != parent.index);
-        queue.push(parent.index);
-        queue.sort_unstable();
+        queue.insert(parent.index);
     }
     changes
 }
@@ -281,7 +280,7 @@ fn count(node: NodeRef<'_>) -> usize {
 /// The changes of one collection.
 #[derive(Debug, Default)]
 pub(crate) struct CollectionChange<'e> {
-    pub(crate) removed: std::collections::BTreeSet<usize>,
+    pub(crate) removed: BTreeSet<usize>,
     pub(crate) inserted: Vec<&'e Insertion<'e>>,
     pub(crate) order: Option<&'e [usize]>,
     pub(crate) empty_parents: EmptyParents,

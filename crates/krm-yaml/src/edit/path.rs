@@ -101,13 +101,9 @@ impl<'a> Edit<'a> {
         node: NodeRef<'a>,
         empty_parents: EmptyParents,
     ) -> Result<(), EditError> {
-        let key = node.key().and_then(|key| key.resolve().as_scalar());
-        let duplicates = match (key, node.parent().and_then(NodeRef::as_mapping)) {
-            (Some(key), Some(mapping)) => {
-                let name = key.value();
-                mapping.entries().filter(|it| it.is(&name)).map(|entry| entry.value).collect()
-            }
-            _ => vec![node],
+        let duplicates = match node.parent().and_then(NodeRef::as_mapping) {
+            Some(mapping) => self.positions.entries_with_key_of(mapping, node),
+            None => vec![node],
         };
         duplicates.into_iter().try_for_each(|node| self.remove(node, empty_parents))
     }

@@ -11,7 +11,7 @@ use krm_core::{Diagnostic, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::{Indentation, SequenceIndent};
 
 use super::edit_session::{EditOptions, EditSession, EditablePackage, EditablePackages};
-use crate::cli::Global;
+use crate::cli::{FindingsExit, Global};
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::Origin;
@@ -20,7 +20,7 @@ use crate::{CommandResult, Exit, Failure, parallel};
 const EXAMPLES: &str = "\
 Examples:
   krm cfg fmt shop
-  krm cfg fmt shop base --check
+  krm cfg fmt shop base --check --fail-on warning
   krm cfg fmt - < deployment.yaml";
 
 /// Format resources: order fields by the Kubernetes convention.
@@ -66,6 +66,9 @@ pub(crate) struct Args {
     use_schema: bool,
 
     #[command(flatten)]
+    findings: FindingsExit,
+
+    #[command(flatten)]
     edit_options: EditOptions,
 }
 
@@ -90,7 +93,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     for package in args.packages.each() {
         exit = worse(exit, format_package(&package, args, schema.as_ref(), global, console)?);
     }
-    Ok(exit)
+    Ok(args.findings.exit(exit, console.worst_reported()))
 }
 
 fn format_package(

@@ -106,7 +106,7 @@ impl Role {
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     args.check_container_flags()?;
     let is_stream = args.dir == disk::STDIN;
-    let factory = args.flags.permissions.factory()?;
+    let factory = args.flags.permissions.factory(&args.dir)?;
     let directory = package_directory(&args.dir);
     let step = args.step(&factory, directory)?;
     match is_stream {

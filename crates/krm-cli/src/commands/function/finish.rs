@@ -13,7 +13,7 @@ use super::kinds::FnCommandKind;
 use super::output::Output;
 use super::run_report;
 use super::save::SavedFunction;
-use crate::cli::Preview;
+use crate::cli::{FailOn, Preview};
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix::{self, Choices};
 use crate::console::Console;
@@ -32,7 +32,7 @@ pub(super) struct ResultFlags {
 
     /// Fail if a function reports results of this severity, in addition to its exit code
     #[arg(long, value_name = "SEVERITY")]
-    pub(super) fail_on: Option<run_report::FailOn>,
+    pub(super) fail_on: Option<FailOn>,
 
     /// Apply the values that results propose
     #[arg(long)]
@@ -52,7 +52,7 @@ pub(super) struct ResultFlags {
 
 impl ResultFlags {
     pub(super) fn fail_on_severity(&self) -> Option<krm_core::Severity> {
-        self.fail_on.map(run_report::FailOn::severity)
+        self.fail_on.map(FailOn::severity)
     }
 
     /// Writes results.yaml, also for a run that failed.

@@ -11,6 +11,7 @@ mod interpreter;
 pub(crate) mod kinds;
 mod limits;
 mod list;
+mod locked;
 mod new;
 mod open_package;
 mod output;

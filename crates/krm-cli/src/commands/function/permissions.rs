@@ -5,16 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use krm_core::Diagnostic;
-use krm_run::{
-    ImageLock, Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Variable,
-};
+use krm_run::{Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Variable};
 
 use super::images::Images;
 use super::interpreter;
-use super::kinds::FnCommandKind;
 use super::limits::LimitFlags;
+use super::locked::LockFlag;
 use super::schema_flags::SchemaFlags;
-use crate::lock_file::{self, LockFile};
 use crate::{Failure, disk};
 
 /// What functions may access.
@@ -53,9 +50,8 @@ pub(super) struct PermissionFlags {
     #[arg(long, value_name = "ENGINE")]
     runtime: Option<String>,
 
-    /// Run images by the digests in krm.lock only; it is searched for from the working directory upwards
-    #[arg(long, help_heading = "Images")]
-    locked: bool,
+    #[command(flatten)]
+    pub(super) lock: LockFlag,
 
     /// Compat: Wasm modules need no permission
     #[arg(long, hide = true)]
@@ -89,8 +85,8 @@ impl PermissionFlags {
         flags.into_iter().find(|(is_given, _)| *is_given).map(|(_, name)| name)
     }
 
-    /// The factory of runtimes with these permissions.
-    pub(super) fn factory(&self) -> Result<RuntimeFactory, Failure> {
+    /// The factory of runtimes with these permissions, for functions that run on the package in `dir`.
+    pub(super) fn factory(&self, dir: &str) -> Result<RuntimeFactory, Failure> {
         let working_directory = env::current_dir()?;
         let mounts = self.mount.iter().map(|text| Mount::parse(text, &working_directory));
         let mounts = mounts.collect::<Result<Vec<_>, _>>().map_err(|reason| {
@@ -105,9 +101,7 @@ impl PermissionFlags {
             writable_root: self.writable_root,
         };
         let mut resolution = self.images.resolution()?;
-        if self.locked {
-            resolution.lock = Some(locked_images()?);
-        }
+        resolution.lock = self.lock.images(dir)?;
         Ok(RuntimeFactory {
             resolution,
             permissions,
@@ -119,17 +113,6 @@ impl PermissionFlags {
             schemas: self.schemas.settings()?,
         })
     }
-}
-
-/// The images of the lock file that applies to the working directory.
-pub(super) fn locked_images() -> Result<ImageLock, Failure> {
-    let found = match lock_file::root_of(".") {
-        Some(root) => LockFile::read(&root).map_err(Failure::input)?,
-        None => None,
-    };
-    let missing = || Failure::usage(Diagnostic::error(FnCommandKind::NoLockFile));
-    let (file, _) = found.ok_or_else(missing)?;
-    Ok(file.images.into_iter().map(|it| (it.image, it.digest)).collect())
 }
 
 /// The directory of a package: the argument, or the parent of a file. Standard input has none, and a directory that does not exist

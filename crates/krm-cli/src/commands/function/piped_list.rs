@@ -9,6 +9,7 @@ use krm_yaml::ReadOptions;
 
 use super::output::{self, Output};
 use super::run_report;
+use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -23,6 +24,13 @@ impl PipedList {
         let file = disk::parse(disk::STDIN, ReadOptions::default()).map_err(Failure::input)?;
         let (stream, list) = Stream::read(file.into_text()).map_err(stdin_failure)?;
         Ok(Self { stream, list })
+    }
+
+    /// A warning if nothing was read.
+    pub(super) fn warn_if_empty(&self, console: &mut Console) {
+        if self.stream.text().trim().is_empty() {
+            console.report(&Diagnostic::warning(CommandKind::EmptyStdin));
+        }
     }
 
     /// The functionConfig of the list.

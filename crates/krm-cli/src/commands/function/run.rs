@@ -75,7 +75,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         return Err(Failure::usage(Diagnostic::error(FnCommandKind::ConfigWithoutFunction)));
     }
     let is_stream = args.dir == disk::STDIN;
-    let factory = args.flags.permissions.factory()?;
+    let factory = args.flags.permissions.factory(&args.dir)?;
     let directory = package_directory(&args.dir);
     let source = StepSource { args, factory, directory, global };
     match is_stream {

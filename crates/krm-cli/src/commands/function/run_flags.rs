@@ -51,6 +51,7 @@ impl RunFlags {
         let output = output.as_ref();
         let options = open_package::edit_options(&self.preview, output);
         let mut session = open_package::open((dir, recurses), &options, global, console)?;
+        self.permissions.lock.check_packages(dir, &session.loaded)?;
         let package = &session.loaded.package;
         save.map_or(Ok(()), |save| save.check(package))?;
         let items = open_package::items(package, self.results.strict, console)?;

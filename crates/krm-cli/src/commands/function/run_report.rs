@@ -11,27 +11,6 @@ use crate::Exit;
 use crate::console::{Activity, Console, Verdict, plural};
 use crate::reports::{FunctionFinding, ResourceText};
 
-/// From which severity on results are a failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum FailOn {
-    /// Results of severity error
-    Error,
-    /// Results of severity error or warning
-    Warning,
-    /// All results
-    Info,
-}
-
-impl FailOn {
-    pub(super) fn severity(self) -> Severity {
-        match self {
-            Self::Error => Severity::Error,
-            Self::Warning => Severity::Warning,
-            Self::Info => Severity::Info,
-        }
-    }
-}
-
 /// Runs steps and reports each of them when it ends. `title` is the package for messages.
 pub(super) fn run_and_report(
     steps: &[Step],

@@ -61,6 +61,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     args.check_output(console)?;
     check_stdin_is_piped()?;
     let mut list = PipedList::read()?;
+    list.warn_if_empty(console);
     list.skipped_documents(false).iter().for_each(|warning| console.report(warning));
     list.check_paths(console)?;
     let given = stripped(list.take_items())?;

@@ -9,7 +9,7 @@ use krm_run::read_regular_file;
 
 use super::kinds::PkgKind;
 use crate::cli::Global;
-use crate::console::Console;
+use crate::console::{Console, plural};
 use crate::git::WorkingTree;
 use crate::loader::{self, join_display_path};
 use crate::package_source::{
@@ -75,8 +75,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let digest = pushed.map_err(Failure::input)?;
     console.data(&format!("oci://{image}:{tag}@{digest}\n"))?;
     if !args.dry_run {
-        let count = package.files.len();
-        console.status(&format!("pushed {}: {count} files", args.dir));
+        console.status(&format!("pushed {}: {}", args.dir, plural(package.files.len(), "file")));
     }
     Ok(Exit::Success)
 }
@@ -130,7 +129,9 @@ fn annotations(args: &Args, console: &mut Console) -> BTreeMap<String, String> {
         (Some(revision), _) => set(REVISION, Some(revision.clone())),
         (None, Some(0)) => {
             set(REVISION, revision(dir));
-            set(CREATED, git(dir, &["log", "-1", "--format=%cI"]));
+            // In UTC, and in a form that is the same with every version of git.
+            let utc = "--date=format-local:%Y-%m-%dT%H:%M:%SZ";
+            set(CREATED, git(dir, &["log", "-1", utc, "--format=%cd"]));
         }
         (None, Some(count)) => {
             let warning = Diagnostic::warning(PkgKind::UnrecordedRevision { count });
@@ -164,6 +165,7 @@ fn git(dir: &str, arguments: &[&str]) -> Option<String> {
         .args(arguments)
         .current_dir(dir)
         .env("GIT_OPTIONAL_LOCKS", "0")
+        .env("TZ", "UTC")
         .env_remove("GIT_DIR")
         .env_remove("GIT_WORK_TREE")
         .stdin(Stdio::null())

@@ -9,7 +9,7 @@ use krm_yaml::{File, ReadOptions};
 
 use super::input::syntax_errors;
 use super::inputs::{InputFile, InputFiles, Inputs, names_or_current};
-use crate::cli::Global;
+use crate::cli::{FindingsExit, Global};
 use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
@@ -21,7 +21,7 @@ const MAX_WARNINGS: usize = 100;
 const EXAMPLES: &str = "\
 Examples:
   krm yaml check *.yaml
-  krm yaml check --yaml-1.1 deployment.yaml
+  krm yaml check --yaml-1.1 --fail-on warning deployment.yaml
   krm yaml check -o json *.yaml
   krm yaml check - < deployment.yaml";
 
@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Reject what YAML 1.2 forbids but Kubernetes accepts, such as lines of a quoted scalar that are not indented
     #[arg(long)]
     strict: bool,
+
+    #[command(flatten)]
+    findings: FindingsExit,
 
     /// Format of the findings
     #[arg(short, long, value_name = "FORMAT")]
@@ -70,14 +73,18 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         found.iter_mut().for_each(Diagnostic::reveal);
     }
     match args.output {
-        Some(Format::Json) => console.data(&list(&found))?,
+        Some(Format::Json) => {
+            found.iter().for_each(|it| console.record(it));
+            console.data(&list(&found))?;
+        }
         None => console.report_all(&found),
     }
     let errors = found.iter().filter(|diagnostic| diagnostic.is_error()).count();
     let (files, rest) = (files.len(), found.len() - errors);
     let summary = [count(files, "file"), count(errors, "error"), count(rest, "warning")];
     console.detail(&format!("checked {}: {}, {}", summary[0], summary[1], summary[2]));
-    Ok(if errors > 0 { Exit::Input } else { Exit::Success })
+    let exit = if errors > 0 { Exit::Input } else { Exit::Success };
+    Ok(args.findings.exit(exit, found.iter().map(|it| it.severity).max()))
 }
 
 fn count(number: usize, noun: &str) -> String {
@@ -91,6 +98,9 @@ fn check(input: &InputFile, options: ReadOptions, args: &Args, global: &Global) 
         Err(diagnostic) => return vec![diagnostic],
     };
     let file = &*file;
+    if name == disk::STDIN && file.text().trim().is_empty() {
+        return vec![Diagnostic::warning(CommandKind::EmptyStdin)];
+    }
     let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
     found.extend(conflict_records::unresolved_of_file(name, file));
     let hidden = kubernetes_reader::hidden_text(file).into_iter();

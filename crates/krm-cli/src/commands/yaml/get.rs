@@ -11,7 +11,7 @@ use krm_yaml::{File, NodeRef, PathPattern, ReadOptions};
 
 use super::input::{no_document, syntax_errors};
 use super::inputs::{InputFile, InputFiles, Inputs, names_or_current};
-use super::selection::Selection;
+use super::selection::{self, Selection};
 use crate::cli::Global;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
@@ -119,8 +119,7 @@ fn roots<'a>(
 ) -> Result<Vec<NodeRef<'a>>, Failure> {
     let documents = args.selection.documents(file, &input.name)?;
     errors.extend(syntax_errors(&input.name, &documents));
-    let units = args.selection.units(&documents, None);
-    Ok(units.into_iter().filter_map(|unit| unit.root(file)).collect())
+    Ok(selection::roots(&args.selection.units(&documents, None), file))
 }
 
 /// Fails if standard input is a pipe or a file: it would not be read, and the values of other files would be taken for its own.

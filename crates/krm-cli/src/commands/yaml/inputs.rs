@@ -7,6 +7,7 @@ use std::sync::Arc;
 use krm_core::{Destination, Diagnostic, OriginalFile, PackagePath, Plan, Severity};
 use krm_yaml::{File, ReadOptions};
 
+use super::input::syntax_errors;
 use crate::cli::{Global, Preview, Recursion};
 use crate::commands::kinds::CommandKind;
 use crate::commands::{check_stdin_once, plan};
@@ -192,6 +193,11 @@ impl InputFiles {
             return Ok(());
         }
         let mut problems = self.problems.clone();
+        // All that is wrong in one run.
+        for file in &self.files {
+            let documents = file.content.iter().flat_map(|content| content.documents());
+            problems.extend(syntax_errors(&file.name, &documents.collect::<Vec<_>>()));
+        }
         if !problems.iter().any(loader::is_about_nothing) {
             let hint = "fix them, or exclude them in .krmignore";
             problems.push(Diagnostic::error(CommandKind::UnreadableFiles).hint(hint));

@@ -50,6 +50,9 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let names = [&*args.source, &*args.destination];
     check_stdin_once(names)?;
+    if args.destination != disk::STDIN {
+        console.summary().enable();
+    }
     let lock = plan::lock(std::slice::from_ref(&args.destination), &args.preview, console)?;
     let [source, destination] = read_valid_versions(names)?;
     let schema = args.lists.schema(&[&source, &destination], console)?;

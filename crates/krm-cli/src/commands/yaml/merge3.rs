@@ -94,6 +94,10 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     check_stdin_once(names)?;
     let beside = args.name.as_deref().unwrap_or(names[1]);
     let is_piped = names[1] == disk::STDIN;
+    // As a merge driver of git, krm merges one file of many, and git says what was done.
+    if !is_piped && args.name.is_none() {
+        console.summary().enable();
+    }
     let lock = match is_piped {
         false => plan::lock(
             &[names[1].to_owned(), conflict_records::path_beside(beside)],
@@ -155,6 +159,7 @@ fn resolve(args: &Args, side: Resolve, console: &mut Console) -> CommandResult {
         Resolve::Local => Side::Local,
         Resolve::Upstream => Side::Upstream,
     };
+    console.summary().enable();
     let lock = plan::lock(&args.files, &args.preview, console)?;
     let plan = conflict_records::resolve_files(&args.files, side, &lock, read_valid)?;
     plan::apply_or_preview(&plan, &args.preview, &lock, console)

@@ -1,11 +1,12 @@
 //! What an edit does at the places of a path: set, append, merge, increment or remove.
 
+use std::cell::OnceCell;
 use std::sync::{Arc, OnceLock};
 
 use krm_core::compare::ListOptions;
 use krm_core::diagnostics::CommonKind;
 use krm_core::merge::{MergeAction, MergeOptions, Merger, Version};
-use krm_core::schema::{Schema, ValueKind};
+use krm_core::schema::{FieldTypes, Schema, ValueKind};
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::{
     Edit, EditError, EditErrorKind, EmptyParents, File, NodeRef, Path, PathPattern, PatternStep,
@@ -49,14 +50,39 @@ impl EditContext {
 
 /// An edit of one document or resource.
 pub(super) struct Target<'a> {
-    pub(super) file: &'a File,
-    pub(super) name: &'a str,
-    pub(super) root: NodeRef<'a>,
+    file: &'a File,
+    name: &'a str,
+    root: NodeRef<'a>,
     /// Whether it is the only one of its file, so that it may be created in an empty document.
-    pub(super) is_only: bool,
+    is_only: bool,
+    /// The types of its fields, where they are needed.
+    types: OnceCell<FieldTypes<'a, 'a>>,
+}
+
+/// What an operation did in a document or resource.
+#[derive(Debug, Default)]
+pub(super) struct Applied {
+    /// How many places there are.
+    pub(super) places: usize,
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Target<'a> {
+    pub(super) fn new(file: &'a File, name: &'a str, root: NodeRef<'a>, is_only: bool) -> Self {
+        Self { file, name, root, is_only, types: OnceCell::new() }
+    }
+
+    /// Whether a field of a place, or a field of its new value, is a string.
+    fn is_string(&self, place: &Place<'a>, path: &Path, context: &'a EditContext) -> bool {
+        let types = self.types.get_or_init(|| FieldTypes::new(context.schema(), self.root));
+        let (node, found) = match place {
+            Place::Found { node, path } => (*node, path.segments().len()),
+            Place::Missing { at, path, missing } => (*at, path.segments().len() - missing),
+            Place::Shared { by } => (*by, 0),
+        };
+        types.type_at(node, found, path) == Some(ValueKind::String)
+    }
+
     fn error(&self, error: &EditError) -> Diagnostic {
         Diagnostic::from_edit(error, self.file).in_file(self.name)
     }
@@ -83,23 +109,35 @@ impl<'v> Operation<'v> {
         }
     }
 
-    /// Queues the edit at all places of a pattern. Returns how many there are.
+    /// The options of a merge, with the merge keys of Kubernetes.
+    pub(super) fn merge_options<'a>(&self, context: &'a EditContext) -> MergeOptions<'a> {
+        let schema = matches!(self, Self::Merge(_)).then(|| context.schema());
+        let lists = ListOptions { schema, ..ListOptions::default() };
+        MergeOptions { lists, ..MergeOptions::default() }
+    }
+
+    /// Queues the edit at all places of a pattern.
     pub(super) fn apply<'a>(
         &'a self,
         pattern: &PathPattern,
         target: &Target<'a>,
         context: &'a EditContext,
+        merger: &mut Merger<'a, '_>,
         edit: &mut Edit<'a>,
-    ) -> Result<usize, Diagnostic> {
+    ) -> Result<Applied, Diagnostic> {
         let mut places = pattern.places(target.root);
         places.retain(|place| self.includes(place, target, context));
         if pattern.steps().iter().any(|step| !matches!(step, PatternStep::Plain(_))) {
             self.check_overlap(pattern, &mut places, target)?;
         }
-        for place in &places {
-            self.apply_at(place, target, context, edit)?;
-        }
-        Ok(places.len())
+        let warnings = match self {
+            Self::Merge(snippet) => merge(snippet, &places, target, merger, edit)?,
+            _ => {
+                places.iter().try_for_each(|place| self.apply_at(place, target, context, edit))?;
+                Vec::new()
+            }
+        };
+        Ok(Applied { places: places.len(), warnings })
     }
 
     /// Whether there is something to do at a place. What is missing is added if only its last segment is missing, or with `--create`.
@@ -146,8 +184,7 @@ impl<'v> Operation<'v> {
         context: &'a EditContext,
         edit: &mut Edit<'a>,
     ) -> Result<(), Diagnostic> {
-        let is_string =
-            |path: &Path| context.schema().type_at(target.root, path) == Some(ValueKind::String);
+        let is_string = |path: &Path| target.is_string(place, path, context);
         let failed = |error: EditError| target.error(&error);
         match (self, place) {
             (Self::Set(value), Place::Found { node, path }) => {
@@ -165,7 +202,6 @@ impl<'v> Operation<'v> {
                 let value = value.replacing(None, &element, &is_string);
                 edit.append_place(place, value).map_err(failed)
             }
-            (Self::Merge(snippet), place) => merge(snippet, place, target, context, edit),
             (Self::Increment(by), Place::Found { node, path }) => {
                 let value = incremented(*node, path, *by, target)?;
                 edit.set_place(place, value).map_err(failed)
@@ -179,35 +215,40 @@ impl<'v> Operation<'v> {
     }
 }
 
-/// Merges a snippet into a place, with the merge keys of the schema of its resource.
+/// Merges a snippet into places, with the merge keys of the schema of their resource. Returns the warnings of the merge.
 fn merge<'a>(
     snippet: &'a File,
-    place: &Place<'a>,
+    places: &[Place<'a>],
     target: &Target<'a>,
-    context: &'a EditContext,
+    merger: &mut Merger<'a, '_>,
     edit: &mut Edit<'a>,
-) -> Result<(), Diagnostic> {
+) -> Result<Vec<Diagnostic>, Diagnostic> {
     let failed = |error: EditError| target.error(&error);
     let root = snippet.document(0).and_then(|document| document.root());
-    let Some(root) = root else { return Ok(()) };
+    let Some(root) = root else { return Ok(Vec::new()) };
     let source = Version::new(root, "VALUE");
-    let lists = ListOptions { schema: Some(context.schema()), ..ListOptions::default() };
-    let options = MergeOptions { lists, ..MergeOptions::default() };
-    let mut merger = Merger::new(&options);
-    match place {
-        Place::Found { node, path } => {
-            let destination = Version::new(*node, target.name);
-            let merged = merger.two_way_at(source, destination, (target.root, path), edit)?;
-            match merged.action {
-                MergeAction::Remove => edit.remove_place(place, EmptyParents::Keep).map_err(failed),
-                MergeAction::Keep | MergeAction::Insert => Ok(()),
-            }
+    let found = |place: &Place<'a>| matches!(place, Place::Found { .. });
+    for place in places.iter().filter(|place| !found(place)) {
+        if let Some(value) = merger.new_value(source)? {
+            edit.set_place(place, value).map_err(failed)?;
         }
-        place => match merger.new_value(source)? {
-            Some(value) => edit.set_place(place, value).map_err(failed),
-            None => Ok(()),
-        },
     }
+    let (existing, destinations): (Vec<&Place<'a>>, Vec<(NodeRef<'a>, &Path)>) = places
+        .iter()
+        .filter_map(|place| match place {
+            Place::Found { node, path } => Some((place, (*node, path))),
+            Place::Missing { .. } | Place::Shared { .. } => None,
+        })
+        .unzip();
+    let whole = Version::new(target.root, target.name);
+    let (actions, report) = merger.two_way_at(source, whole, &destinations, edit)?;
+    for (place, action) in existing.into_iter().zip(actions) {
+        match action {
+            MergeAction::Remove => edit.remove_place(place, EmptyParents::Keep).map_err(failed)?,
+            MergeAction::Keep | MergeAction::Insert => {}
+        }
+    }
+    Ok(report.warnings)
 }
 
 /// The value of a node plus a number, of the same type: a string stays a string.

@@ -1,5 +1,6 @@
 //! Edits at paths, for `set` and `rm`: applied to all selected documents of all files, or to none.
 
+use krm_core::merge::Merger;
 use krm_core::query::{self, Query};
 use krm_core::{Diagnostic, Plan};
 use krm_yaml::{Edit, File, NodeRef, PathPattern, PatternStep, Segment};
@@ -7,10 +8,10 @@ use krm_yaml::{Edit, File, NodeRef, PathPattern, PatternStep, Segment};
 use super::input::{no_document, syntax_errors};
 use super::inputs::{InputFile, InputFiles};
 use super::operation::{EditContext, Operation, Target};
-use super::selection::{Selection, Unit};
+use super::selection::{self, Selection, Unit};
 use crate::cli::{Global, Preview};
 use crate::commands::kinds::CommandKind;
-use crate::commands::plan;
+use crate::commands::{merge_options, plan};
 use crate::console::Console;
 use crate::disk::Lock;
 use crate::{CommandResult, Exit, Failure, disk, parallel};
@@ -45,9 +46,13 @@ struct EditCount {
 
 impl EditCount {
     fn keep_most_found(&mut self, missing: MissingPath) {
-        if self.missing.as_ref().is_none_or(|best| missing.found > best.found) {
+        if self.is_most_found(missing.found) {
             self.missing = Some(missing);
         }
+    }
+
+    fn is_most_found(&self, found: usize) -> bool {
+        self.missing.as_ref().is_none_or(|best| found > best.found)
     }
 
     fn add(&mut self, other: Self) {
@@ -62,6 +67,7 @@ struct EditedFile {
     new: String,
     counts: Vec<EditCount>,
     selected: usize,
+    warnings: Vec<Diagnostic>,
 }
 
 /// Parses the path of an edit. Compat: an empty path is the whole document in JSON pointers, but on a command line it is an unset
@@ -92,14 +98,19 @@ impl PathEdits<'_> {
         console: &mut Console,
     ) -> CommandResult {
         files.check(console)?;
+        // The output of a filter is all that it does.
+        if files.files.iter().all(|file| file.name != disk::STDIN) {
+            console.summary().enable();
+        }
         let results = parallel::map(&files.files, global.jobs, |file| self.edit_file(file));
-        let (mut plan, mut errors) = (Plan::default(), Vec::new());
+        let (mut plan, mut errors, mut warnings) = (Plan::default(), Vec::new(), Vec::new());
         let mut counts: Vec<EditCount> = self.edits.iter().map(|_| EditCount::default()).collect();
         let mut selected = 0;
         for (input, result) in files.files.iter().zip(results) {
             match result {
                 Ok(edited) => {
                     selected += edited.selected;
+                    warnings.extend(edited.warnings);
                     counts.iter_mut().zip(edited.counts).for_each(|(all, one)| all.add(one));
                     let is_piped = input.name == disk::STDIN;
                     let old = || input.content.as_ref().map(|it| it.text()).unwrap_or_default();
@@ -123,6 +134,7 @@ impl PathEdits<'_> {
             return Err(Failure::Diagnostics(Exit::Findings, vec![error]));
         }
         self.report(counts, console)?;
+        merge_options::report_notes(&warnings, console);
         let plan = files.with_hard_links(plan).map_err(Failure::input)?;
         plan::apply_or_preview(&plan, preview, lock, console)
     }
@@ -186,11 +198,12 @@ impl PathEdits<'_> {
         let units: Vec<Vec<Unit>> = self.edits.iter().map(own).collect();
         let is_only = documents.len() == 1;
         let selected = units.iter().map(Vec::len).sum();
-        let (mut counts, mut changed) = (Vec::new(), None);
-        let mut last = None;
+        let (mut counts, mut warnings) = (Vec::new(), Vec::new());
+        let (mut changed, mut last) = (None, None);
         for (at, (edit, units)) in self.edits.iter().zip(&units).enumerate() {
             let current = changed.as_ref().unwrap_or(file);
-            let (count, new) = self.edit_once(edit, units, current, (name, is_only))?;
+            let (count, new) =
+                self.edit_once(edit, units, current, (name, is_only), &mut warnings)?;
             counts.push(count);
             let Some(new) = new else { continue };
             let failed = |error: krm_yaml::EditError| {
@@ -207,7 +220,7 @@ impl PathEdits<'_> {
             (None, Some(changed)) => changed.into_text(),
             (None, None) => read.text().to_owned(),
         };
-        Ok(EditedFile { new, counts, selected })
+        Ok(EditedFile { new, counts, selected, warnings })
     }
 
     /// Whether all edits can be made in a file without documents.
@@ -224,22 +237,35 @@ impl PathEdits<'_> {
         units: &[Unit],
         file: &'f File,
         (name, is_only): (&'f str, bool),
+        warnings: &mut Vec<Diagnostic>,
     ) -> Result<(EditCount, Option<Edit<'f>>), Failure> {
         let shown = disk::display_name(name);
         let (pattern, mut count) = (&path_edit.pattern, EditCount::default());
         let mut edit = path_edit.operation.edit(file, name, &self.context);
-        for root in units.iter().filter_map(|unit| unit.root(file)) {
-            let target = Target { file, name: shown, root, is_only };
+        let options = path_edit.operation.merge_options(&self.context);
+        // One for all documents and places: it keeps what it knows about a document.
+        let mut merger = Merger::new(&options);
+        for root in selection::roots(units, file) {
+            let target = Target::new(file, shown, root, is_only);
             let applied = path_edit
                 .operation
-                .apply(pattern, &target, &self.context, &mut edit)
+                .apply(pattern, &target, &self.context, &mut merger, &mut edit)
                 .map_err(Failure::input)?;
-            if applied > 0 {
+            warnings.extend(applied.warnings);
+            if applied.places > 0 {
                 count.applied += 1;
-            } else {
-                count.skipped += 1;
-                let MissingPath { found, error } = explain_missing(root, pattern);
-                count.keep_most_found(MissingPath { found, error: error.in_file(shown) });
+                continue;
+            }
+            count.skipped += 1;
+            // An explanation searches for similar names, so only the one that may be shown is made.
+            let missing = query::MissingPath::find(root, pattern);
+            let found = missing.as_ref().map_or(0, |missing| missing.found);
+            if count.is_most_found(found) {
+                let error = match missing {
+                    Some(missing) => missing.to_diagnostic(pattern),
+                    None => inherited(root, pattern),
+                };
+                count.missing = Some(MissingPath { found, error: error.in_file(shown) });
             }
         }
         if count.applied == 0 && count.missing.is_none() && path_edit.query.is_none() {
@@ -266,17 +292,7 @@ fn with_empty_mapping(text: &str) -> String {
     format!("{text}{gap}{{}}{end}")
 }
 
-/// Explains why a document cannot be edited at the path. Lookup follows merge keys and edits do not, so a path that lookup finds is
-/// inherited.
-fn explain_missing(root: NodeRef<'_>, pattern: &PathPattern) -> MissingPath {
-    match query::MissingPath::find(root, pattern) {
-        Some(missing) => {
-            MissingPath { found: missing.found, error: missing.to_diagnostic(pattern) }
-        }
-        None => MissingPath { found: 0, error: inherited(root, pattern) },
-    }
-}
-
+/// The error for a path that cannot be edited although lookup finds it: lookup follows merge keys and edits do not.
 fn inherited(root: NodeRef<'_>, pattern: &PathPattern) -> Diagnostic {
     let error = Diagnostic::error(CommandKind::InheritedValue { path: pattern.to_string() });
     match pattern.find(root).first() {

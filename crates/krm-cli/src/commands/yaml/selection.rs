@@ -54,15 +54,20 @@ pub(super) struct Unit {
     item: Option<usize>,
 }
 
-impl Unit {
-    /// The node in a file.
-    pub(super) fn root(self, file: &File) -> Option<NodeRef<'_>> {
-        let document = file.document(self.document)?;
-        match self.item {
+/// The nodes of units in a file, in order. A unit that an edit removed has none.
+pub(super) fn roots<'a>(units: &[Unit], file: &'a File) -> Vec<NodeRef<'a>> {
+    let mut roots = Vec::with_capacity(units.len());
+    // The resources of a list are listed once for all of its units.
+    for of_document in units.chunk_by(|a, b| a.document == b.document) {
+        let Some(document) = file.document(of_document[0].document) else { continue };
+        let has_items = of_document.iter().any(|unit| unit.item.is_some());
+        let items = if has_items { resources(document) } else { Vec::new() };
+        roots.extend(of_document.iter().filter_map(|unit| match unit.item {
             None => document.root(),
-            item => resources(document).into_iter().find(|it| it.item == item).map(|it| it.node),
-        }
+            item => items.binary_search_by_key(&item, |it| it.item).ok().map(|at| items[at].node),
+        }));
     }
+    roots
 }
 
 impl Selection {

@@ -1,9 +1,11 @@
-//! `krm pkg` with real git repositories: over files, HTTP and ssh.
+//! `krm pkg` with real git repositories, over files, HTTP and ssh, and with a real registry.
 
+mod full_disk;
 mod get;
 mod hostile;
 mod interrupted;
 mod properties;
+mod registries;
 pub(crate) mod repository;
 mod servers;
 mod updates;

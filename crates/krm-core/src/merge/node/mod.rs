@@ -159,26 +159,29 @@ impl<'a, 'r> Merger<'a, 'r> {
         Ok(state.report(action))
     }
 
-    /// Merges the source into a node inside of a document or resource: the one at `path` below `root`. The schema of `root` defines the merge
-    /// keys of lists.
+    /// Merges the source into nodes inside of a document or resource, each with its path below `root`. The schema of `root` defines the
+    /// merge keys of lists. Returns what becomes of each node.
     ///
     /// The edit is made with [`Edit::allow_shared`], because shared anchors are checked here.
     pub fn two_way_at(
         &mut self,
         source: Version<'a>,
-        destination: Version<'a>,
-        (root, path): (NodeRef<'a>, &Path),
+        root: Version<'a>,
+        destinations: &[(NodeRef<'a>, &Path)],
         edit: &mut Edit<'a>,
-    ) -> Result<MergeReport, Diagnostic> {
-        let whole = Version { node: root, ..destination };
-        let mut state = MergeState::new(self.options, &self.documents, whole, source, None);
-        state.guard_parents(destination.node);
-        let schema = state.enter(path);
-        let action = two_way::merge_below(&mut state, source.node, destination.node, &schema)?;
-        if action == MergeAction::Keep {
-            state.apply(edit)?;
+    ) -> Result<(Vec<MergeAction>, MergeReport), Diagnostic> {
+        let mut state = MergeState::new(self.options, &self.documents, root, source, None);
+        let mut actions = Vec::with_capacity(destinations.len());
+        for (destination, path) in destinations {
+            let schema = state.enter(*destination, path);
+            let action = two_way::merge_below(&mut state, source.node, *destination, &schema)?;
+            if action == MergeAction::Keep {
+                state.apply(edit)?;
+            }
+            state.leave();
+            actions.push(action);
         }
-        Ok(state.report(action))
+        Ok((actions, state.report(MergeAction::Keep)))
     }
 
     /// A value that the destination does not have, without nulls and directives; `None` where it deletes itself.

@@ -129,8 +129,12 @@ impl<'a, 'm> MergeState<'a, 'm> {
         result
     }
 
-    /// Goes to a field below the root, for good, and returns its schema.
-    pub(super) fn enter(&mut self, path: &Path) -> FieldSchema<'m> {
+    /// Goes to a field below the root, and returns its schema.
+    ///
+    /// Edits below a node that aliases share are refused, because one of its parents has an anchor.
+    pub(super) fn enter(&mut self, node: NodeRef<'a>, path: &Path) -> FieldSchema<'m> {
+        let mut parents = std::iter::successors(node.parent(), |node| node.parent());
+        self.shared = parents.find(|node| self.info(*node).is_shared(*node));
         self.path.extend(path.segments().iter().cloned());
         path.segments().iter().fold(self.schema.clone(), |schema, segment| match segment {
             Segment::Key(key) => schema.field(key),
@@ -138,11 +142,12 @@ impl<'a, 'm> MergeState<'a, 'm> {
         })
     }
 
-    /// Refuses edits below a node that aliases share, because one of its parents has an anchor.
-    pub(super) fn guard_parents(&mut self, node: NodeRef<'a>) {
-        let parents = std::iter::successors(node.parent(), |node| node.parent());
-        let shared = parents.into_iter().find(|node| self.info(*node).is_shared(*node));
-        self.shared = shared.or(self.shared);
+    /// Goes back to the root, without edits that were queued below the field and not applied.
+    pub(super) fn leave(&mut self) {
+        self.path.clear();
+        self.shared = None;
+        self.ops.clear();
+        self.markers.clear();
     }
 
     /// A schema, overridden by the comments of the versions of a field.

@@ -13,6 +13,7 @@ use super::finish::ResultFlags;
 use super::images::Images;
 use super::kinds::FnCommandKind;
 use super::limits::LimitFlags;
+use super::locked::LockFlag;
 use super::open_package;
 use super::output::OutputFlag;
 use super::schema_flags::SchemaFlags;
@@ -94,9 +95,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     schemas: SchemaFlags,
 
-    /// Run images by the digests in krm.lock only; it is searched for from the working directory upwards
-    #[arg(long, help_heading = "Images")]
-    locked: bool,
+    #[command(flatten)]
+    lock: LockFlag,
 
     #[command(flatten)]
     images: Images,
@@ -129,6 +129,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let session = EditSession::open_at(&args.dir, &[], scope, &options, global, console)?;
     check_package(&session.loaded)?;
     conflict_records::check_resolved(&session.loaded.package)?;
+    args.lock.check_packages(&args.dir, &session.loaded)?;
     pipeline::run(args, session, output, console)
 }
 

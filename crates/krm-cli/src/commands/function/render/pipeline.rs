@@ -12,7 +12,7 @@ use krm_yaml::File;
 use super::super::finish::{self, FileContents};
 use super::super::kinds::FnCommandKind;
 use super::super::output::Output;
-use super::super::{interpreter, open_package, permissions, run_report};
+use super::super::{interpreter, open_package, run_report};
 use super::{Args, report};
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix;
@@ -104,9 +104,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         ..Permissions::default()
     };
     let mut resolution = args.images.resolution()?;
-    if args.locked {
-        resolution.lock = Some(permissions::locked_images()?);
-    }
+    resolution.lock = args.lock.images(&args.dir)?;
     let factory = RuntimeFactory {
         resolution,
         permissions,
