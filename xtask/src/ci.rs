@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::{TaskResult, package, peers, shell, supply_chain};
+use crate::{TaskResult, book, package, peers, shell, supply_chain};
 
 /// The features of krm-catalog, each built and tested alone. All together are the default, which `--workspace` covers.
 const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
@@ -45,6 +45,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         Ok(())
     })?;
     step("ssh server", || ssh_server(in_ci))?;
+    step("hosts of integrations", || integration_hosts(in_ci))?;
     let mut helm = None;
     step("helm", || {
         helm = find_helm();
@@ -61,7 +62,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         if in_ci {
             command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
             command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
-            command.env("KRM_REQUIRE_SSHD", "1");
+            command.env("KRM_REQUIRE_SSHD", "1").env("KRM_REQUIRE_INTEGRATIONS", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
@@ -75,6 +76,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         let args = [&args[..], &["--features", ALL_FEATURES]].concat();
         shell::run(cargo(&args, in_ci).env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("book", book::build)?;
     let fuzz = shell::root().join("fuzz");
     if fuzz.join("Cargo.toml").is_file() {
         let locked = in_ci && fuzz.join("Cargo.lock").is_file();
@@ -201,6 +203,22 @@ fn report_validators(in_ci: bool) -> TaskResult {
         shell::output(apt.args(["install", "--yes", "--no-install-recommends", "chromium"]))?;
     }
     Ok(())
+}
+
+/// Installs pre-commit, the checker of workflows and kustomize, which run the files below `integrations`, in CI only.
+fn integration_hosts(in_ci: bool) -> TaskResult {
+    let python = shell::target().join("integrations/python");
+    if !in_ci {
+        println!("integrations are tested with the tools that are installed; CI=1 installs them");
+        return Ok(());
+    }
+    if !python.join("bin/check-jsonschema").is_file() {
+        shell::output(shell::program("python3").args(["-m", "venv"]).arg(&python))?;
+        let mut pip = shell::program(python.join("bin/pip"));
+        pip.args(["install", "--quiet", "pre-commit>=4,<5", "check-jsonschema>=0.37,<1"]);
+        shell::output(&mut pip)?;
+    }
+    peers::install_one("kustomize-5")
 }
 
 /// Finds a registry and skopeo, which reads what krm pushes. CI installs them; elsewhere their tests are skipped with a message.
