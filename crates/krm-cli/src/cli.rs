@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::commands::{cfg, completion, explain, fix, function, man, pkg, yaml};
+use crate::commands::{cfg, completion, explain, fix, function, git, man, pkg, yaml};
 use crate::loader::LoadOptions;
 use crate::reports::Report;
 use crate::walk::Subpackages;
@@ -66,6 +66,12 @@ pub(crate) enum Command {
         command: yaml::Command,
     },
     Fix(fix::Args),
+    /// Make git merge and compare manifests by meaning
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Git {
+        #[command(subcommand)]
+        command: git::Command,
+    },
     /// Print the version; with --verbose also build details
     Version,
     Explain(explain::Args),
