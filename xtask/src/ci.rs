@@ -6,13 +6,13 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::engine::Engine;
-use crate::{TaskResult, package, peers, shell, supply_chain};
+use crate::{TaskResult, book, package, peers, shell, supply_chain};
 
-/// The features of krm-catalog, each built and tested alone. All together are the default, which `--workspace` covers.
+/// The features of krm-catalog, each linted alone. All together are the default, which `--workspace` covers.
 const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
 
-/// The features of the program that a quick first build leaves out, and releases have.
-const ALL_FEATURES: &str = "krm-cli/full";
+/// The features that a quick first build leaves out, and releases have, and those of the SDK.
+const ALL_FEATURES: &str = "krm-cli/full,krm-sdk/schemars,krm-sdk/templates";
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     if let Some(arg) = args.next()? {
@@ -46,6 +46,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     })?;
     step("ssh server", || ssh_server(in_ci))?;
     step("shells", || shells(in_ci))?;
+    step("hosts of integrations", || integration_hosts(in_ci))?;
     let mut helm = None;
     step("helm", || {
         helm = find_helm();
@@ -63,19 +64,20 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
             command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
             command.env("KRM_REQUIRE_SSHD", "1").env("KRM_REQUIRE_SHELLS", "1");
+            command.env("KRM_REQUIRE_INTEGRATIONS", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
     })?;
     drop(engine);
-    step("features of krm-catalog", || catalog_features(in_ci, &mut tally))?;
-    step("features of krm-sdk", || sdk_features(in_ci, &mut tally))?;
+    step("features of krm-catalog", || catalog_features(in_ci))?;
     step("packages", || package::check(in_ci))?;
     step("documentation", || {
         let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
         let args = [&args[..], &["--features", ALL_FEATURES]].concat();
         shell::run(cargo(&args, in_ci).env("RUSTDOCFLAGS", "-D warnings"))
     })?;
+    step("book", book::build)?;
     let fuzz = shell::root().join("fuzz");
     if fuzz.join("Cargo.toml").is_file() {
         let locked = in_ci && fuzz.join("Cargo.lock").is_file();
@@ -90,29 +92,15 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     Ok(())
 }
 
-/// Builds, lints and tests krm-catalog without its optional interpreters and with each alone.
-///
-/// Every combination recompiles only krm-catalog: the crates below it are shared with the other steps.
-fn catalog_features(in_ci: bool, tally: &mut Tally) -> TaskResult {
+/// Lints krm-catalog without its optional interpreters and with each alone. Tests would compile krm-core once more for each of them.
+fn catalog_features(in_ci: bool) -> TaskResult {
     for features in CATALOG_FEATURES {
         let selection = ["-p", "krm-catalog", "--no-default-features", "--features", features];
         let lints = ["clippy", "--all-targets"].into_iter().chain(selection);
         let mut lints = cargo(&lints.collect::<Vec<_>>(), in_ci);
         shell::run(lints.args(["--", "-D", "warnings"]))?;
-        let run = ["test"].into_iter().chain(selection);
-        tests(&mut cargo(&run.collect::<Vec<_>>(), in_ci), tally)?;
     }
     Ok(())
-}
-
-/// Builds, lints and tests krm-sdk with its features, which nothing else in the workspace enables.
-fn sdk_features(in_ci: bool, tally: &mut Tally) -> TaskResult {
-    let selection = ["-p", "krm-sdk", "--all-features"];
-    let lints = ["clippy", "--all-targets"].into_iter().chain(selection);
-    let mut lints = cargo(&lints.collect::<Vec<_>>(), in_ci);
-    shell::run(lints.args(["--", "-D", "warnings"]))?;
-    let run = ["test"].into_iter().chain(selection);
-    tests(&mut cargo(&run.collect::<Vec<_>>(), in_ci), tally)
 }
 
 /// Adds `--locked` in CI only: locally, a new dependency should update the lock file.
@@ -214,6 +202,22 @@ fn report_validators(in_ci: bool) -> TaskResult {
         shell::install(&["chromium"])?;
     }
     Ok(())
+}
+
+/// Installs pre-commit, the checker of workflows and kustomize, which run the files below `integrations`, in CI only.
+fn integration_hosts(in_ci: bool) -> TaskResult {
+    let python = shell::target().join("integrations/python");
+    if !in_ci {
+        println!("integrations are tested with the tools that are installed; CI=1 installs them");
+        return Ok(());
+    }
+    if !python.join("bin/check-jsonschema").is_file() {
+        shell::output(shell::program("python3").args(["-m", "venv"]).arg(&python))?;
+        let mut pip = shell::program(python.join("bin/pip"));
+        pip.args(["install", "--quiet", "pre-commit>=4,<5", "check-jsonschema>=0.37,<1"]);
+        shell::output(&mut pip)?;
+    }
+    peers::install_one("kustomize-5")
 }
 
 /// Finds a registry and skopeo, which reads what krm pushes. CI installs them; elsewhere their tests are skipped with a message.

@@ -6,11 +6,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::supply_chain::tool;
+use crate::supply_chain::{Tool, tool};
 use crate::{TaskResult, shell};
 
 /// Writes the bill of materials, and the release that this was written for.
-const CYCLONEDX: (&str, &str) = ("cargo-cyclonedx", "0.5.9");
+const CYCLONEDX: Tool = Tool { name: "cargo-cyclonedx", version: "0.5.9", features: "" };
 
 /// The bill of materials beside the binary.
 const BILL_OF_MATERIALS: &str = "krm.cdx.json";

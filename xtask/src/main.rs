@@ -2,6 +2,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "xtask prints to a terminal")]
 
 mod bench;
+mod book;
+mod chart;
 mod ci;
 mod corpus;
 mod differential;
@@ -56,6 +58,18 @@ const COMMANDS: &[Command] = &[
         usage: "[--verify]",
         help: "build the release binary reproducibly, with a bill of materials and checksums",
         run: dist::run,
+    },
+    Command {
+        name: "book",
+        usage: "",
+        help: "build the book from docs/ into target/book",
+        run: book::run,
+    },
+    Command {
+        name: "chart",
+        usage: "",
+        help: "draw docs/speed.svg from the figures in docs/benchmarks.csv",
+        run: chart::run,
     },
     Command {
         name: "deny",

@@ -75,6 +75,14 @@ const PEERS: &[Peer] = &[
         versions: &["v3.17.3"],
         version_flag: "version",
     },
+    // Its post-renderers are plugins, which the tests of `integrations/helm` need.
+    Peer {
+        name: "helm-4",
+        module: "helm.sh/helm/v4/cmd/helm",
+        program: "helm",
+        versions: &["v4.3.1"],
+        version_flag: "version",
+    },
     // Functions of the catalog as programs, which built-in functions are compared with.
     Peer { versions: &["latest", "v0.2.4", "v0.2.0"], ..of_catalog!("apply-setters") },
     of_catalog!("create-setters"),
@@ -132,6 +140,13 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     }
     println!("{} of {count} peers are installed in target/peers/bin", count - missing);
     Ok(())
+}
+
+/// Installs one peer, unless it is there. A failure is an error.
+pub(crate) fn install_one(name: &str) -> TaskResult {
+    let peer = PEERS.iter().find(|peer| peer.name == name).ok_or("no such peer")?;
+    fs::create_dir_all(bin())?;
+    if find(name).is_some() { Ok(()) } else { install(peer) }
 }
 
 /// Prints one line; a missing peer is not an error, because the others can still be measured.

@@ -12,7 +12,7 @@ use toml::{Table, Value};
 use crate::{TaskResult, shell};
 
 /// The checks, and the release that they were written for.
-const CARGO_DENY: (&str, &str) = ("cargo-deny", "0.20.2");
+const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2", features: "" };
 
 /// Where cargo-deny looks for RustSec's database below `db-path` of deny.toml: the last part is its digest of the address.
 const DATABASE: &str = "advisory-dbs/advisory-db-3157b0e258782691";
@@ -150,16 +150,28 @@ fn locked_crates() -> TaskResult<BTreeSet<String>> {
     Ok(names)
 }
 
-/// The path of a tool from crates.io, which is built into the target directory unless it is there.
+/// A program from crates.io that a task runs.
+#[derive(Clone, Copy)]
+pub(crate) struct Tool {
+    pub(crate) name: &'static str,
+    pub(crate) version: &'static str,
+    /// Separated by commas; default features are off.
+    pub(crate) features: &'static str,
+}
+
+/// The path of a tool, which is built into the target directory unless it is there.
 ///
 /// Without optimization: the tools run once, and building them takes longer than running them.
-pub(crate) fn tool((name, version): (&str, &str)) -> TaskResult<PathBuf> {
+pub(crate) fn tool(tool: Tool) -> TaskResult<PathBuf> {
+    let Tool { name, version, features } = tool;
     let root = shell::target().join("tools").join(format!("{name}-{version}"));
     let program = root.join("bin").join(name);
     if !program.exists() {
         let mut cargo = shell::cargo();
         cargo.args(["install", name, "--version", version, "--locked", "--debug", "--quiet"]);
-        cargo.args(["--no-default-features", "--root"]).arg(&root);
+        cargo.args(["--no-default-features", "--features", features, "--root"]).arg(&root);
+        // Debug information takes time to write, and nobody reads it.
+        cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
         // Its own target directory, so that no other build waits for it.
         cargo.arg("--target-dir").arg(root.join("build"));
         shell::run(&mut cargo)?;

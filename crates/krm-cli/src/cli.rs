@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_core::Severity;
 
 use crate::Exit;
-use crate::commands::{cfg, completion, explain, fix, function, man, pkg, yaml};
+use crate::commands::{cfg, completion, explain, fix, function, git, man, pkg, yaml};
 use crate::loader::LoadOptions;
 use crate::reports::Report;
 use crate::walk::Subpackages;
@@ -68,6 +68,12 @@ pub(crate) enum Command {
         command: yaml::Command,
     },
     Fix(fix::Args),
+    /// Make git merge and compare manifests by meaning
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Git {
+        #[command(subcommand)]
+        command: git::Command,
+    },
     /// Print the version; with --verbose also build details
     Version,
     Explain(explain::Args),

@@ -3,14 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::CommandFactory;
+use krm_catalog::{BUILTINS, Builtin};
 
 use crate::cli::Cli;
+use crate::commands::function::list;
 use crate::explanations::areas;
-
-/// The lines that enclose the command table of the README.
-const TABLE_START: &str =
-    "<!-- Generated from the command definitions by the tests of krm-cli. -->\n";
-const TABLE_END: &str = "<!-- End of the generated table. -->\n";
+use crate::tasks;
 
 #[test]
 fn errors_page_explains_every_id() {
@@ -18,12 +16,16 @@ fn errors_page_explains_every_id() {
 }
 
 #[test]
-fn readme_lists_every_command() {
-    check("README.md", |readme| {
-        let (before, rest) = readme.split_once(TABLE_START).expect("the README has a table");
-        let (_, after) = rest.split_once(TABLE_END).expect("the table has an end");
-        format!("{before}{TABLE_START}\n{}\n{TABLE_END}{after}", command_table())
-    });
+fn page_of_commands_lists_every_command() {
+    check("docs/commands/README.md", |_| commands_page());
+}
+
+#[test]
+fn every_function_has_a_page() {
+    check("docs/functions/README.md", |_| functions_page());
+    for builtin in BUILTINS {
+        check(&format!("docs/functions/{}.md", builtin.name), |_| function_page(builtin));
+    }
 }
 
 /// Compares a file of the repository with what `generate` makes of its text.
@@ -53,21 +55,55 @@ fn errors_page() -> String {
     page
 }
 
-fn command_table() -> String {
-    let mut root = Cli::command().disable_help_subcommand(true);
-    root.build();
-    format!("| command | |\n|---|---|\n{}", rows(&root))
+fn commands_page() -> String {
+    let mut page = "# Commands\n\n\
+        The commands by task. [`krm`](krm.md) describes the options, the output and the exit codes that all commands share. This page is generated.\n"
+        .to_owned();
+    let root = Cli::command();
+    for task in tasks::TASKS {
+        page.push_str(&format!("\n## {}\n\n| command | |\n|---|---|\n", task.title));
+        for name in task.commands {
+            let about = tasks::find(&root, name).and_then(clap::Command::get_about);
+            let about = about.map(ToString::to_string).unwrap_or_default();
+            let file = name.replace(' ', "-");
+            page.push_str(&format!("| [`krm {name}`](krm-{file}.md) | {about} |\n"));
+        }
+    }
+    page
 }
 
-/// A row for each command below this one; groups of commands have no page of their own.
-fn rows(command: &clap::Command) -> String {
-    let row = |command: &clap::Command| {
-        if command.has_subcommands() {
-            return rows(command);
-        }
-        let name = command.get_bin_name().unwrap_or_default();
-        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
-        format!("| [`{name}`](docs/commands/{}.md) | {about} |\n", name.replace(' ', "-"))
-    };
-    command.get_subcommands().filter(|command| !command.is_hide_set()).map(row).collect()
+fn functions_page() -> String {
+    let mut page = "# Function catalog\n\n\
+        These functions are part of krm. Each replaces the image of kpt's function catalog with its name, in every released version, and runs without a container engine.\n\
+        [`krm fn doc NAME`](../commands/krm-fn-doc.md) prints the same pages, which are generated. [Render a package](../render.md) shows how a pipeline names a function.\n\n\
+        | function | |\n|---|---|\n"
+        .to_owned();
+    for builtin in BUILTINS {
+        let name = builtin.name;
+        page.push_str(&format!("| [`{name}`]({name}.md) | {} |\n", builtin.summary));
+    }
+    page
+}
+
+/// The documentation of a function, and the releases that it replaces.
+fn function_page(builtin: &Builtin) -> String {
+    let mut page = builtin.doc.trim_end().to_owned();
+    page.push_str("\n\n## Releases\n\n");
+    if !builtin.aliases.is_empty() {
+        let aliases: Vec<String> = builtin.aliases.iter().map(|it| format!("`{it}`")).collect();
+        page.push_str(&format!("Other names: {}.\n\n", aliases.join(", ")));
+    }
+    page.push_str("| tags | changes |\n|---|---|\n");
+    for release in builtin.releases {
+        let tags = list::tags(builtin, release);
+        let tags: Vec<String> = tags.iter().map(|tag| format!("`{tag}`")).collect();
+        let changes =
+            release.changes.iter().map(|it| format!("{}: {}", it.handling.name(), it.text));
+        let changes = changes.collect::<Vec<_>>().join("<br>");
+        page.push_str(&format!("| {} | {changes} |\n", tags.join(", ")));
+    }
+    page.push_str(
+        "\n[`krm fn list --tags`](../commands/krm-fn-list.md) explains these terms, and what runs for other tags.\n",
+    );
+    page
 }

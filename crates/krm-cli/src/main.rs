@@ -15,6 +15,7 @@ mod lock_file;
 mod package_source;
 mod parallel;
 mod reports;
+mod tasks;
 mod walk;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -41,6 +41,8 @@ const EXEMPT: &[&str] = &[
     "crates/krm-cli/src/disk/journal.rs",
     "crates/krm-catalog/doc/export-terraform.md",
     "crates/krm-catalog/doc/generate-folders.md",
+    "docs/functions/export-terraform.md",
+    "docs/functions/generate-folders.md",
     "crates/krm-catalog/src/export_terraform/graph.rs",
     "crates/krm-catalog/src/export_terraform/iam.rs",
     "crates/krm-catalog/src/export_terraform/mod.rs",

@@ -7,6 +7,7 @@ mod diagnostics;
 mod differences;
 mod files;
 mod language;
+mod links;
 mod no_io;
 mod rust_source;
 
@@ -61,12 +62,14 @@ type Rule = fn(&[TextFile]) -> Vec<Finding>;
 /// Every rule with its name; the tests below run the same functions.
 const RULES: &[(&str, Rule)] = &[
     ("architecture_names_exist", architecture::architecture_names_exist),
+    ("book_lists_every_page", links::book_lists_every_page),
     ("conformance_rows_name_tests", conformance::conformance_rows_name_tests),
     ("dependencies_point_one_way", dependencies::dependencies_point_one_way),
     ("differences_are_documented", differences::differences_are_documented),
     ("every_diagnostic_has_a_kind", diagnostics::every_diagnostic_has_a_kind),
     ("files_are_small", files::files_are_small),
     ("files_start_with_a_summary", files::files_start_with_a_summary),
+    ("links_have_targets", links::links_have_targets),
     ("no_code_matches_on_messages", diagnostics::no_code_matches_on_messages),
     ("no_io_below", no_io::no_io_below),
     ("no_leftovers", files::no_leftovers),
@@ -140,12 +143,14 @@ mod tests {
 
     rules! {
         architecture_names_exist
+        book_lists_every_page
         conformance_rows_name_tests
         dependencies_point_one_way
         differences_are_documented
         every_diagnostic_has_a_kind
         files_are_small
         files_start_with_a_summary
+        links_have_targets
         no_code_matches_on_messages
         no_io_below
         no_leftovers

@@ -6,6 +6,7 @@ pub(crate) mod conflict_records;
 pub(crate) mod explain;
 pub(crate) mod fix;
 pub(crate) mod function;
+pub(crate) mod git;
 pub(crate) mod kinds;
 pub(crate) mod man;
 pub(crate) mod merge_options;
@@ -133,7 +134,8 @@ fn command() -> clap::Command {
     let called = std::env::args_os().next().map(std::path::PathBuf::from);
     let is_plugin =
         called.is_some_and(|path| path.file_stem().is_some_and(|stem| stem == "kubectl-krm"));
-    if is_plugin { Cli::command().bin_name("kubectl krm") } else { Cli::command() }
+    let command = crate::tasks::with_tasks(Cli::command());
+    if is_plugin { command.bin_name("kubectl krm") } else { command }
 }
 
 fn run(cli: &Cli, console: &mut Console) -> CommandResult {
@@ -145,6 +147,7 @@ fn run(cli: &Cli, console: &mut Console) -> CommandResult {
         Some(Command::Pkg { command }) => pkg::run(command, &cli.global, console),
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, console),
         Some(Command::Fix(args)) => fix::run(args, &cli.global, console),
+        Some(Command::Git { command }) => git::run(command, console),
         Some(Command::Explain(args)) => explain::run(args, console),
         Some(Command::Completion(args)) => completion::run(args, console),
         Some(Command::Man(args)) => man::run(args, console),

@@ -1,4 +1,4 @@
-//! What changed in a git working tree: since a revision, or since the last commit. The answers come from the git of the system.
+//! A git working tree: what changed since a revision or the last commit, and its settings. The answers come from the git of the system.
 //!
 //! A repository can be configured to run programs when git compares files: a monitor of the file system, filters such as `git-lfs`,
 //! hooks, and transports that fetch missing objects. None of them runs here: a command that only looks at a repository must not run
@@ -98,6 +98,38 @@ impl WorkingTree {
     pub(crate) fn count_uncommitted(&self, directory: &Path) -> Result<usize, Diagnostic> {
         let status = ["status", "--porcelain", "-z", "--no-renames", "--"];
         Ok(self.paths(&status, Some(self.below(directory)))?.len())
+    }
+
+    /// The value of a setting of this repository.
+    pub(crate) fn setting(&self, key: &str) -> Result<Option<String>, Diagnostic> {
+        self.line(&["config", "--local", "--get", key])
+    }
+
+    /// Changes a setting of this repository.
+    pub(crate) fn set(&self, key: &str, value: &str) -> Result<(), Diagnostic> {
+        let output = self.run(&["config", "--local", key, value], None)?;
+        if output.status.success() { Ok(()) } else { Err(failed("config", &output)) }
+    }
+
+    /// Removes all settings of a section. Returns whether there were any.
+    pub(crate) fn remove_section(&self, section: &str) -> Result<bool, Diagnostic> {
+        let name = format!("^{}\\.", section.replace('.', "\\."));
+        if self.line(&["config", "--local", "--get-regexp", &name])?.is_none() {
+            return Ok(false);
+        }
+        let output = self.run(&["config", "--local", "--remove-section", section], None)?;
+        if output.status.success() { Ok(true) } else { Err(failed("config", &output)) }
+    }
+
+    /// A file of git's own directory, which working trees may share.
+    pub(crate) fn git_path(&self, name: &str) -> Result<PathBuf, Diagnostic> {
+        let arguments = ["rev-parse", "--path-format=absolute", "--git-path", name];
+        let output = self.run(&arguments, None)?;
+        let path = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
+        match output.status.success() {
+            true => Ok(PathBuf::from(OsStr::from_bytes(path))),
+            false => Err(failed("rev-parse", &output)),
+        }
     }
 
     /// A directory as a path below the root, for git.

@@ -12,9 +12,7 @@ fn documented_examples_print_what_the_pages_show() {
     let (mut outdated, mut count) = (Vec::new(), 0);
     for page in pages() {
         let text = fs::read_to_string(&page).unwrap();
-        // A guide is one session; the examples of other pages are independent.
-        let session =
-            page.parent().is_some_and(|it| it.ends_with("docs/guides")).then(Sandbox::new);
+        let session = is_session(&page).then(Sandbox::new);
         let actual = with_actual_output(&text, session.as_ref(), &mut count);
         if update {
             fs::write(&page, actual).unwrap();
@@ -93,24 +91,44 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Pages whose examples other tests check: they are made from explanations and from runs of krm and kpt.
+const GENERATED: [&str; 2] = ["docs/errors.md", "docs/compatibility-with-kpt.md"];
+
+/// The README and all pages of the book. The pages of functions are made from those of krm-catalog, which tests their examples.
 fn pages() -> Vec<PathBuf> {
-    let pages = ["README.md", "docs/render.md", "docs/from-yq.md", "docs/paths.md"];
-    let mut pages: Vec<PathBuf> = pages.iter().map(|page| root().join(page)).collect();
-    let directory = fs::read_dir(root().join("docs/commands")).unwrap();
-    let guides = fs::read_dir(root().join("docs/guides")).unwrap();
-    pages.extend(directory.chain(guides).map(|entry| entry.unwrap().path()));
+    let mut pages = vec![root().join("README.md")];
+    let mut directories = vec![root().join("docs")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && !path.ends_with("docs/functions") {
+                directories.push(path);
+            } else if path.extension().is_some_and(|it| it == "md")
+                && !GENERATED.iter().any(|name| path.ends_with(name))
+            {
+                pages.push(path);
+            }
+        }
+    }
     pages.sort();
     pages
 }
 
-/// The page with the actual output of each command line in its `console` blocks.
+/// Whether the commands of a page run one after the other in one directory. The examples of other pages are independent.
+fn is_session(page: &Path) -> bool {
+    page.ends_with("docs/getting-started.md")
+        || page.parent().is_some_and(|it| it.ends_with("docs/guides"))
+}
+
+/// The page with the actual output of each command line in its `console` blocks. A command line with a here-document ends with it.
 fn with_actual_output(page: &str, session: Option<&Sandbox>, count: &mut usize) -> String {
     let mut text = String::new();
-    if let Some(sandbox) = session {
+    if let Some(sandbox) = session.filter(|_| page.contains("packages.git")) {
         repository::packages(sandbox);
     }
     let mut inside = false;
-    for line in page.split_inclusive('\n') {
+    let mut lines = page.split_inclusive('\n');
+    while let Some(line) = lines.next() {
         let is_fence = line.starts_with("```");
         if is_fence {
             inside = line.trim_end() == "```console";
@@ -119,6 +137,13 @@ fn with_actual_output(page: &str, session: Option<&Sandbox>, count: &mut usize) 
             Some(command) if inside => {
                 *count += 1;
                 text.push_str(line);
+                let mut command = command.to_owned();
+                if command.contains("<<'EOF'") {
+                    let document = lines.by_ref().take_while(|line| line.trim_end() != "EOF");
+                    let document = document.collect::<String>() + "EOF\n";
+                    text.push_str(&document);
+                    command.push_str(&document);
+                }
                 text.push_str(&match session {
                     Some(sandbox) => in_session(sandbox, command.trim_end()),
                     None => run(command.trim_end()),
@@ -129,6 +154,36 @@ fn with_actual_output(page: &str, session: Option<&Sandbox>, count: &mut usize) 
         }
     }
     text
+}
+
+/// Every variable that krm reads is on the page of variables.
+#[test]
+fn every_variable_is_documented() {
+    let page = fs::read_to_string(root().join("docs/reference/environment.md")).unwrap();
+    let mut found = std::collections::BTreeSet::new();
+    let mut directories = vec![root().join("crates")];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap_or_default();
+            if path.is_dir() && name != "tests" {
+                directories.push(path);
+            } else if path.extension().is_some_and(|it| it == "rs") {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]").next().unwrap();
+                found.extend(code.split('"').filter(|it| is_variable(it)).map(str::to_owned));
+            }
+        }
+    }
+    assert!(found.contains("KRM_CACHE_DIR"), "{found:?}");
+    for variable in found {
+        assert!(page.contains(&format!("`{variable}`")), "{variable} is not documented");
+    }
+}
+
+fn is_variable(text: &str) -> bool {
+    let name = ["KRM_", "KPT_", "KUST_"].iter().find_map(|prefix| text.strip_prefix(prefix));
+    name.is_some_and(|it| !it.is_empty() && it.bytes().all(|c| c.is_ascii_uppercase() || c == b'_'))
 }
 
 /// Each example starts from fresh copies of the files in `examples/`.
@@ -149,6 +204,9 @@ fn run(command: &str) -> String {
     }
     if command.contains("packages.git") {
         repository::packages(&sandbox);
+    }
+    // Without the git configuration of this machine.
+    if command.contains("packages.git") || command.starts_with("git ") {
         return in_session(&sandbox, command);
     }
     let ran = sandbox.run(command);

@@ -15,6 +15,7 @@ mod file_safety;
 mod functions;
 mod git;
 mod hostile_names;
+mod integrations;
 mod interrupted_writes;
 mod isolation;
 mod kpt_differences;

@@ -2,12 +2,14 @@
 //!
 //! What counts as equal and which elements pair is decided in [`crate::compare`].
 
+mod outline;
 mod packages;
 mod report;
 mod walk;
 
 use krm_yaml::{CommentPosition, DocumentRef, NodeRef, Path};
 
+pub use outline::outline;
 pub use packages::{DiffItem, ResourceDiff, diff_packages, diff_resource};
 pub use report::{field_lines, formatting_lines, heading, record};
 

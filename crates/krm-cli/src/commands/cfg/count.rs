@@ -30,7 +30,7 @@ pub(crate) struct Args {
     #[arg(long, default_value = "true")]
     kind: bool,
 
-    /// ListFormat of the counts
+    /// Format of the counts
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<ListFormat>,
 }

@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long)]
     undefined: bool,
 
-    /// ListFormat of the list
+    /// Format of the list
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<ListFormat>,
 }

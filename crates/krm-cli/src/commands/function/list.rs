@@ -102,7 +102,7 @@ fn release_records(builtin: &'static Builtin) -> impl Iterator<Item = Record<'st
 }
 
 /// The tags of a release: its own, and that of its minor version if it is the newest of it.
-fn tags(builtin: &Builtin, release: &Release) -> Vec<String> {
+pub(crate) fn tags(builtin: &Builtin, release: &Release) -> Vec<String> {
     if !release.has_version() {
         return ["latest", "unstable"].map(str::to_owned).to_vec();
     }

@@ -10,7 +10,7 @@ pub(crate) mod images;
 mod interpreter;
 pub(crate) mod kinds;
 mod limits;
-mod list;
+pub(crate) mod list;
 mod locked;
 mod new;
 mod open_package;

@@ -77,6 +77,9 @@ pub(super) fn run(
     if lists_explanations {
         console.print_changes_as_json();
     }
+    if pipeline.is_stopped && is_discarded(output, &contents) {
+        return Err(Failure::Diagnostics(report::failure_exit(pipeline), unreported));
+    }
     let exit = finish::write(session, contents, (output, pipeline), console)?;
     if lists_explanations {
         // The explanations are the list that was asked for. A preview only adds its exit code.
@@ -85,6 +88,16 @@ pub(super) fn run(
     match pipeline.is_stopped {
         false => Ok(exit),
         true => Err(Failure::Diagnostics(report::failure_exit(pipeline), unreported)),
+    }
+}
+
+/// Whether a failed run prints or creates nothing. `krm fn render … -o unwrap | kubectl apply -f -` would apply a package that was
+/// not rendered, because a shell ignores the exit code of the first command.
+fn is_discarded(output: Option<&Output>, contents: &FileContents) -> bool {
+    match output {
+        Some(Output::Unwrap { .. }) => true,
+        Some(Output::Directory(_)) => contents.is_empty(),
+        _ => false,
     }
 }
 
