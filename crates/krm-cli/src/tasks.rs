@@ -92,21 +92,38 @@ pub(crate) fn find<'a>(root: &'a clap::Command, name: &str) -> Option<&'a clap::
     name.split(' ').try_fold(root, |command, part| command.find_subcommand(part))
 }
 
-/// A line with names for each task: `cfg tree, cat, count`.
+/// The longest line of names, so that they are not wrapped in a terminal of 100 columns.
+const NAMES_WIDTH: usize = 60;
+
+/// The names of commands for each task: `cfg tree, cat, count`. Another group follows a semicolon.
 fn names(root: &clap::Command) -> String {
     let header = root.get_styles().get_header();
     let mut text = format!("{header}Commands by task:{header:#}\n");
     let width = TASKS.iter().map(|task| task.title.len()).max().unwrap_or_default();
     for Task { title, commands } in TASKS {
-        let mut line = String::new();
-        let mut last = "";
+        let mut lines = vec![String::new()];
+        let mut last = None;
         for command in *commands {
             let (group, name) = command.rsplit_once(' ').unwrap_or(("", command));
-            line.push_str(if line.is_empty() { "" } else { ", " });
-            line.push_str(if group == last { name } else { command });
-            last = group;
+            let next = match last {
+                None => (*command).to_owned(),
+                Some(last) if last == group => format!(", {name}"),
+                Some(_) => format!("; {command}"),
+            };
+            last = Some(group);
+            match lines.last_mut() {
+                Some(line) if line.len() + next.len() <= NAMES_WIDTH => line.push_str(&next),
+                Some(line) => {
+                    line.push(',');
+                    lines.push(name.to_owned());
+                }
+                None => {}
+            }
         }
-        let _ = writeln!(text, "  {title:width$}  {line}");
+        for (at, line) in lines.iter().enumerate() {
+            let title = if at == 0 { title } else { "" };
+            let _ = writeln!(text, "  {title:width$}  {line}");
+        }
     }
     text + "\nUse --help for a line on each command, and krm COMMAND --help for its options."
 }

@@ -1,5 +1,6 @@
 //! Completion scripts in real shells, and manual pages in a real formatter.
 
+use std::collections::BTreeSet;
 use std::process::Command;
 
 use crate::sandbox::Sandbox;
@@ -117,12 +118,15 @@ fn every_command_has_a_manual_page() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.run("krm man --dir man/man1").exit, 0);
     let pages = sandbox.files();
-    let mut expected = vec!["krm".to_owned()];
-    below(&sandbox, "krm", &mut expected);
-    let mut names: Vec<String> = expected
-        .iter()
-        .map(|command| format!("man/man1/{}.1", command.replace(' ', "-")))
-        .collect();
+    // Groups of commands have a page, too.
+    let mut expected = BTreeSet::from(["krm".to_owned()]);
+    for command in commands(&sandbox) {
+        let group = command.split_once(' ').map(|(group, _)| format!("krm {group}"));
+        expected.extend(group);
+        expected.insert(format!("krm {command}"));
+    }
+    let name = |command: &String| format!("man/man1/{}.1", command.replace(' ', "-"));
+    let mut names: Vec<String> = expected.iter().map(name).collect();
     names.sort();
     assert_eq!(pages.keys().cloned().collect::<Vec<_>>(), names);
     assert!(names.len() > 12, "{names:?}");
@@ -153,27 +157,11 @@ fn groff_formats_the_manual_pages() {
 
 /// All commands without groups, without the name of the program.
 pub(crate) fn commands(sandbox: &Sandbox) -> Vec<String> {
-    let mut all = Vec::new();
-    below(sandbox, "krm", &mut all);
-    let is_group = |command: &String| all.iter().any(|it| it.starts_with(&format!("{command} ")));
-    let commands = all.iter().filter(|command| !is_group(command));
-    commands.map(|command| command.trim_start_matches("krm ").to_owned()).collect()
-}
-
-/// Collects all subcommands of a command, as its help lists them.
-fn below(sandbox: &Sandbox, parent: &str, all: &mut Vec<String>) {
-    let help = sandbox.run(&format!("{parent} -h")).stdout;
-    let Some(list) = help.split("Commands:\n").nth(1) else { return };
-    let names = list.lines().take_while(|line| line.starts_with("  "));
-    // Skips continuation lines of descriptions.
-    let names = names.filter(|line| !line.starts_with("   "));
-    for name in names.filter_map(|line| line.split_whitespace().next()) {
-        if name != "help" {
-            let command = format!("{parent} {name}");
-            all.push(command.clone());
-            below(sandbox, &command, all);
-        }
-    }
+    let help = sandbox.run("krm --help").stdout;
+    let lines = help.lines().take_while(|line| !line.starts_with("Use krm COMMAND"));
+    // `  cfg tree     Print resources as a tree`; continuation lines have no columns.
+    let rows = lines.filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    rows.map(|(command, _)| command.to_owned()).collect()
 }
 
 fn is_installed(program: &str) -> bool {

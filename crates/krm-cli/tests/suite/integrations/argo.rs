@@ -1,7 +1,7 @@
 //! The plugin of Argo CD, run with the environment that Argo CD sets, and the template of Argo Workflows.
 
 use super::tekton::{check_with_crd, module};
-use super::{file, package, succeed, value};
+use super::{file, package, value};
 
 /// Runs the command of the plugin as Argo CD does: in the directory of the Application, with its parameters as JSON.
 fn generate(parameters: &str) -> crate::sandbox::Output {
