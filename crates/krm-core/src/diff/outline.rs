@@ -37,7 +37,7 @@ pub fn outline(file: &File, options: &ListOptions<'_>) -> String {
         let resources = resource::resources(document);
         match document.root() {
             Some(root) if resources.is_empty() => {
-                outline.section(&format!("document {number}"), root)
+                outline.section(&format!("document {number}"), root);
             }
             _ => resources.iter().for_each(|it| outline.section(&it.label(), it.node)),
         }
