@@ -5,6 +5,11 @@
 #   post-render.sh IMAGE [KEY=VALUE]…  runs one function
 set -eu
 
+# Helm 4.3 discards what a post-renderer prints to standard error.
+if [ -n "${KRM_LOG:-}" ]; then
+    exec 2>> "$KRM_LOG"
+fi
+
 if [ $# -eq 0 ]; then
     echo "krm: expected a directory with a Kptfile, or a function; use --post-renderer-args" >&2
     exit 2

@@ -104,9 +104,10 @@ fn helm_passes_manifests_through_krm() {
     assert_eq!(printed.matches("team: shop").count(), 2, "{printed}");
     assert!(!sandbox.files().contains_key("pipeline/helm-release.yaml"));
 
-    let ran = sandbox.run(&template);
+    let ran = sandbox.run(&format!("export KRM_LOG=$PWD/krm.log; {template}"));
     assert_ne!(ran.exit, 0);
-    assert!(ran.stderr.contains("expected a directory with a Kptfile"), "{}", ran.stderr);
+    let log = &sandbox.files()["krm.log"];
+    assert!(log.contains("expected a directory with a Kptfile"), "{log}");
 }
 
 /// The script without helm, so that it is tested where helm is not installed.
