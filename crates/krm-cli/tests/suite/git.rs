@@ -71,7 +71,7 @@ fn conflict_stops_the_merge_and_can_be_resolved_later() {
     assert!(!text.contains("<<<<<<<"), "{text}");
     let settle = "krm yaml merge3 --resolve local web.yaml && git commit -q -a -m merged";
     let ran = git(&sandbox, &format!("cd repo && {settle}"));
-    assert_eq!((ran.exit, ran.stderr.as_str()), (0, "1 file changed, 1 removed in 1 ms\n"));
+    assert_eq!((ran.exit, ran.stderr.as_str()), (0, "1 file changed in 1 ms\n"));
     assert_eq!(sandbox.files()["repo/web.yaml"], ours.replace("web:1", "web:2"));
 }
 
