@@ -188,7 +188,8 @@ fn resolve(file: &str, target: &str) -> Option<String> {
     path.pop();
     for part in Path::new(target).components() {
         match part {
-            Component::ParentDir => _ = path.pop().then_some(())?,
+            Component::ParentDir if path.pop() => {}
+            Component::ParentDir => return None,
             Component::CurDir => {}
             part => path.push(part),
         }

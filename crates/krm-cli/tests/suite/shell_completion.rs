@@ -98,10 +98,10 @@ fn type_line(shell: &Shell, line: &str) -> (String, String) {
     let mut output = child.stdout.take().unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut shown = wait_for_prompt(&mut output, String::new());
-    write!(input, "{line}\n").unwrap();
+    writeln!(input, "{line}").unwrap();
     input.flush().unwrap();
     shown = wait_for_prompt(&mut output, shown);
-    write!(input, "exit\n").unwrap();
+    writeln!(input, "exit").unwrap();
     input.flush().unwrap();
     let mut rest = Vec::new();
     let _ = output.read_to_end(&mut rest);

@@ -160,8 +160,8 @@ mod tests {
 
     #[test]
     fn elements_are_named_by_their_merge_key_or_index() {
-        let text = "a:\n- name: x\n  v: 1\n- name: y\nb: [1, {}]\nc:\n- name: z\n- name: z\n";
-        let expected = "document 0\n  a[name=x].name: x\n  a[name=x].v: 1\n  a[name=y].name: y\n  b[0]: 1\n  b[1]: {}\n  c[0].name: z\n  c[1].name: z\n";
+        let text = "a:\n- name: x\n  v: 1\n- name: w\nb: [1, {}]\nc:\n- name: z\n- name: z\n";
+        let expected = "document 0\n  a[name=x].name: x\n  a[name=x].v: 1\n  a[name=w].name: w\n  b[0]: 1\n  b[1]: {}\n  c[0].name: z\n  c[1].name: z\n";
         assert_eq!(lines(text), expected);
     }
 

@@ -1,9 +1,10 @@
 //! The text of an item in an input list: the document without its markers, with annotations added.
 
-use krm_yaml::{CollectionStyle, DocumentRef, Edit, File, NodeRef, Span, Value};
+use krm_yaml::{CollectionStyle, DocumentRef, Edit, File, NodeRef, Span};
 
 use super::annotations::is_wire_annotation;
 use super::{Item, ResourceListKind, serialize};
+use crate::compare::equal_in_yaml_1_2;
 use crate::model::resource::{field, is_null, scalar_text};
 use crate::print::json;
 use crate::print::source_text;
@@ -28,7 +29,8 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
         return Ok(insert_lines(item.text(), body, &insertion, annotations));
     }
     let pairs: Vec<(&str, &str)> = annotations.iter().map(|(name, it)| (*name, &**it)).collect();
-    let source = body(root).and_then(|body| edited(ended(body.of(item.text())), &pairs));
+    let source = body(root).map(|body| with_written_nulls(ended(body.of(item.text()))));
+    let source = source.and_then(|text| edited(text, &pairs));
     let expanded = || serialize::expanded(root).ok().and_then(|text| edited(text, &pairs));
     source.or_else(expanded).ok_or_else(|| {
         let kind = ResourceListKind::CannotAnnotate { resource: item.resource().label() };
@@ -45,7 +47,7 @@ pub(super) fn plain(item: &Item) -> String {
     let root = item.root();
     let has_nulls = unwritten_nulls(root).next().is_some();
     match body(root).map(|body| ended(body.of(item.text()))) {
-        Some(text) if has_nulls => edited(text.clone(), &[]).unwrap_or(text),
+        Some(text) if has_nulls => with_written_nulls(text),
         Some(text) => text,
         None => serialize::expanded(item.root()).unwrap_or_else(|_| ended(item.text())),
     }
@@ -82,8 +84,33 @@ fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
     let root = file.documents().find_map(|document| document.root())?;
     let mut edit = Edit::new(&file);
     annotate::add(&mut edit, root, annotations).ok()?;
-    unwritten_nulls(root).try_for_each(|node| edit.set(node, Value::Null)).ok()?;
     edit.apply().ok()
+}
+
+/// A document with all values of flow style written. It is inserted into the text, because setting null to null is not an edit.
+fn with_written_nulls(text: String) -> String {
+    let Ok(file) = File::parse(text.clone()) else { return text };
+    let Some(root) = file.documents().find_map(|document| document.root()) else { return text };
+    let source = file.text();
+    let (mut new, mut copied) = (String::with_capacity(source.len() + 16), 0);
+    for key in unwritten_nulls(root).filter_map(NodeRef::key) {
+        let end = key.end() as usize;
+        let gap = source[end..].find(|c| c != ' ').unwrap_or_default();
+        let (at, null) = match source[end + gap..].starts_with(':') {
+            true => (end + gap + 1, " null"),
+            false => (end, ": null"),
+        };
+        new.push_str(&source[copied..at]);
+        new.push_str(null);
+        copied = at;
+    }
+    new.push_str(&source[copied..]);
+    let written = File::parse(new).ok();
+    let is_same = written.as_ref().is_some_and(|written| {
+        let roots: Vec<NodeRef<'_>> = written.documents().filter_map(|it| it.root()).collect();
+        written.errors().next().is_none() && roots.len() == 1 && equal_in_yaml_1_2(roots[0], root)
+    });
+    written.filter(|_| is_same).map_or(text, File::into_text)
 }
 
 /// The values in flow style that are null because nothing is written.
@@ -199,7 +226,10 @@ mod tests {
         let head = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
         let nulls = "x: {a: , b: 1, c}\ny: {{ .Image }}\nz:\n";
         let sent = annotated(&format!("{head}{nulls}"));
-        assert!(sent.contains("x: {a: null , b: 1, c: null}\n"), "{sent}");
+        assert!(
+            sent.contains("x: {a: null , b: 1, c: null}\ny: {{ .Image: null }: null}\n"),
+            "{sent}"
+        );
         let file = File::parse(sent).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
         assert_eq!(unwritten_nulls(root).count(), 0);
@@ -207,7 +237,7 @@ mod tests {
         let before = before.document(0).unwrap().root().unwrap().as_mapping().unwrap();
         for entry in before.entries() {
             let now = field(root, &entry.key.as_scalar().unwrap().value()).unwrap();
-            assert!(crate::compare::equal_in_yaml_1_2(entry.value, now), "{}", now.text());
+            assert!(equal_in_yaml_1_2(entry.value, now), "{}", now.text());
         }
     }
 
