@@ -15,6 +15,7 @@ mod block_scalar;
 mod comments;
 mod copy;
 mod end_of_file;
+mod entry_positions;
 mod file;
 mod first_entry;
 mod flow;
@@ -33,7 +34,7 @@ mod root;
 mod splice;
 mod verify;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::comment::{Comment, CommentPosition};
 use crate::file::File;
@@ -43,6 +44,7 @@ use crate::span::Span;
 use crate::value::Value;
 
 pub(crate) use crate::error::{EditError, EditErrorKind};
+pub(crate) use entry_positions::EntryPositions;
 pub(crate) use verify::{Expected, read_back};
 
 /// The position of a new key in its mapping.
@@ -539,58 +541,6 @@ fn describe(node: NodeRef<'_>) -> &'static str {
 /// Whether a node is null, so that entries can be added by replacing it.
 pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == crate::ScalarType::Null)
-}
-
-/// The index of the entry that a node belongs to, with a table per collection.
-///
-/// Without the table, an edit of each of a hundred thousand entries would take quadratic time.
-#[derive(Debug, Default)]
-pub(crate) struct EntryPositions {
-    children: BTreeMap<(u32, u32), Vec<u32>>,
-    /// The values of keys that a mapping has more than once.
-    duplicates: BTreeMap<(u32, u32), HashMap<String, Vec<u32>>>,
-}
-
-impl EntryPositions {
-    fn children(&mut self, parent: NodeRef<'_>) -> &[u32] {
-        let key = (parent.document.table().index, parent.index);
-        let children = || parent.children().map(|child| child.index).collect();
-        self.children.entry(key).or_insert_with(children)
-    }
-
-    pub(crate) fn entry(&mut self, parent: NodeRef<'_>, node: NodeRef<'_>) -> usize {
-        let all = self.children(parent);
-        let at = all.partition_point(|&child| child < node.index);
-        if parent.kind() == NodeKind::Mapping { at / 2 } else { at }
-    }
-
-    /// The values of all entries of a mapping whose key is the one of a value: most often that value alone.
-    fn entries_with_key_of<'a>(
-        &mut self,
-        mapping: crate::Mapping<'a>,
-        value: NodeRef<'a>,
-    ) -> Vec<NodeRef<'a>> {
-        let parent = mapping.node();
-        let key = (parent.document.table().index, parent.index);
-        let duplicates = self.duplicates.entry(key).or_insert_with(|| duplicate_keys(mapping));
-        // The key is only looked for where there are duplicates, as few mappings have any.
-        let name = (!duplicates.is_empty()).then(|| value.key()?.resolve().as_scalar()).flatten();
-        match name.and_then(|name| duplicates.get(&*name.value())) {
-            Some(values) => values.iter().map(|at| parent.document.node(*at)).collect(),
-            None => vec![value],
-        }
-    }
-}
-
-fn duplicate_keys(mapping: crate::Mapping<'_>) -> HashMap<String, Vec<u32>> {
-    let mut values: HashMap<_, Vec<u32>> = HashMap::new();
-    for entry in mapping.entries() {
-        if let Some(key) = entry.key.resolve().as_scalar() {
-            values.entry(key.value()).or_default().push(entry.value.index);
-        }
-    }
-    let repeated = values.into_iter().filter(|(_, values)| values.len() > 1);
-    repeated.map(|(key, values)| (key.into_owned(), values)).collect()
 }
 
 /// The index of the entry before which a new key is inserted.
