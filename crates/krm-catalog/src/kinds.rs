@@ -21,7 +21,7 @@ diagnostic_kinds! {
         /// A regular expression, glob or path that cannot be parsed.
         InvalidPattern { syntax: &'static str, pattern: Excerpt, reason: String } = "invalid-pattern": "invalid {syntax} `{pattern}`: {reason}";
         /// Values that are copied into too many fields.
-        ReplacementsTooLarge { limit: usize } = "replacements-too-large": "the function adds more than {limit} MiB to the package",
+        ReplacementsTooLarge { limit: usize } = "replacements-too-large": "the function puts values of more than {limit} MiB into the package",
             hint "use a shorter value, or select fewer fields";
         /// A location of schemas that cannot be used, such as a URL.
         SchemaLocation { location: String, reason: &'static str } = "schema-location-unsupported": "cannot read schemas from `{location}`: {reason}";

@@ -81,7 +81,6 @@ mod go_float;
 mod go_regex;
 #[cfg(any(feature = "gatekeeper", feature = "starlark"))]
 mod go_text;
-mod growth;
 mod host;
 pub mod interpreter;
 pub mod kinds;
@@ -112,6 +111,7 @@ mod setters_config;
 pub mod starlark;
 pub mod upsert_resource;
 mod validation_input;
+mod value_budget;
 
 pub use builtin::{
     Builtin, BuiltinRelease, Run, RunDocumenting, RunInterpreted, RunRendering, RunValidating,

@@ -3,7 +3,7 @@
 use krm_core::Diagnostic;
 use krm_core::diagnostics::contains_secret;
 use krm_sdk::results::{FieldRef, FileRef};
-use krm_sdk::yaml::{NodeRef, Segment};
+use krm_sdk::yaml::{NodeRef, Path, Segment};
 use krm_sdk::{FunctionResult, Resource, Severity};
 
 /// A result about a field of a resource.
@@ -26,25 +26,33 @@ pub(crate) fn warning(it: &Diagnostic) -> FunctionResult {
 
 /// Compat: the path of a field without quotes around keys.
 pub(crate) fn path(node: NodeRef<'_>) -> String {
-    let mut path = String::new();
-    for segment in node.path().segments() {
+    path_text(&node.path())
+}
+
+/// Compat: a path without quotes around keys.
+pub(crate) fn path_text(path: &Path) -> String {
+    let mut text = String::new();
+    for segment in path.segments() {
         match segment {
-            Segment::Index(index) => path.push_str(&format!("[{index}]")),
-            Segment::Key(key) if path.is_empty() => path.push_str(key),
-            Segment::Key(key) => path.push_str(&format!(".{key}")),
+            Segment::Index(index) => text.push_str(&format!("[{index}]")),
+            Segment::Key(key) if text.is_empty() => text.push_str(key),
+            Segment::Key(key) => text.push_str(&format!(".{key}")),
             Segment::Match { .. } | Segment::End => {}
         }
     }
-    path
+    text
 }
 
 /// A value quoted like `%q` in Go. Values of Secrets are masked.
 pub(crate) fn value(resource: &Resource, field: NodeRef<'_>, text: &str) -> String {
-    let path = field.path();
+    masked(contains_secret(resource.root().document()), &field.path(), text)
+}
+
+/// A value at a path, quoted like `%q` in Go, and masked if it is in the data of a Secret.
+pub(crate) fn masked(is_secret: bool, path: &Path, text: &str) -> String {
     let first = path.segments().first();
     let is_data = matches!(first, Some(Segment::Key(key)) if key == "data" || key == "stringData");
-    let is_secret = is_data && contains_secret(resource.root().document());
-    if is_secret { quoted("***") } else { quoted(text) }
+    if is_secret && is_data { quoted("***") } else { quoted(text) }
 }
 
 /// A string quoted like `%q` in Go.

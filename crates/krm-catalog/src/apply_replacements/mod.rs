@@ -10,7 +10,7 @@ use krm_core::diagnostics::closest_name;
 use krm_sdk::{Diagnostic, Error, Resource, ResourceList, Severity};
 
 use crate::config::{invalid_field, rejected};
-use crate::growth::Growth;
+use crate::value_budget::ValueBudget;
 use crate::{Builtin, Run, Version, releases};
 use config::{Replacement, Source, Target};
 use path::FieldPath;
@@ -33,14 +33,14 @@ const FIELD_REQUIRED: Version = Version::new(0, 1, 2);
 /// Makes the replacements in order; later ones see the results of earlier ones.
 pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let replacements = config::read(list)?.replacements;
-    let mut growth = Growth::new();
+    let mut budget = ValueBudget::new();
     for (at, replacement) in replacements.iter().enumerate() {
         let field = format!("replacements[{at}]");
         let value = source_value(list, replacement, &field)?;
         for (number, target) in replacement.targets.iter().enumerate() {
             let field = format!("{field}.targets[{number}]");
             let is_required = version >= FIELD_REQUIRED;
-            set_target(list, &value, target, (&field, is_required), &mut growth)?;
+            set_target(list, &value, target, (&field, is_required), &mut budget)?;
         }
     }
     Ok(())
@@ -137,7 +137,7 @@ fn set_target(
     value: &SourceValue,
     target: &Target,
     (field, is_required): (&str, bool),
-    growth: &mut Growth,
+    budget: &mut ValueBudget,
 ) -> Result<(), Error> {
     let Some(select) = &target.select else {
         let hint = "add `select` with a kind, a name or labels";
@@ -165,8 +165,7 @@ fn set_target(
         }
         is_selected = true;
         for (text, path_field, path) in &paths {
-            let set = |item: &mut Resource| value::set(item, value, path, &target.options);
-            match growth.track(&mut list.items[at], set) {
+            match value::set(&mut list.items[at], value, path, &target.options, budget) {
                 Ok(is_set) if is_set || !is_required => {}
                 Ok(_) => {
                     let label = label(&list.items[at]);

@@ -10,6 +10,7 @@ use super::path::FieldPath;
 use crate::changes::in_resource;
 use crate::field_type;
 use crate::kinds::CatalogKind;
+use crate::value_budget::ValueBudget;
 
 /// The value of a source.
 #[derive(Clone, Debug)]
@@ -116,6 +117,7 @@ pub(super) fn set(
     source: &SourceValue,
     path: &FieldPath,
     options: &FieldOptions,
+    budget: &mut ValueBudget,
 ) -> Result<bool, Error> {
     let failed = |item: &Resource, node: NodeRef<'_>, message: String| -> Error {
         let error = Diagnostic::error(CatalogKind::Failed { message: message.into() });
@@ -126,6 +128,8 @@ pub(super) fn set(
         let node = item.root().document().find(&path);
         let value = source.value(node, field_type::of(item, &path), options);
         let value = value.map_err(|it| failed(item, node.unwrap_or(item.root()), it))?;
+        budget.charge(value.text_length());
+        budget.check(item)?;
         new.push((path, value));
     }
     item.edit(|edit, root| {

@@ -5,6 +5,9 @@ mod path;
 mod search;
 mod visit;
 
+use std::collections::HashMap;
+
+use krm_core::diagnostics::contains_secret;
 use krm_core::schema::ValueKind;
 use krm_core::setters::{can_get_line_comment, typed_value};
 use krm_sdk::yaml::{NodeRef, Path, Value};
@@ -12,8 +15,8 @@ use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severit
 
 use crate::changes::in_resource;
 use crate::config::map_diagnostics;
-use crate::growth::Growth;
 use crate::kinds::CatalogKind;
+use crate::value_budget::ValueBudget;
 use crate::{Builtin, Run, config, field_type, releases, results};
 use search::Search;
 use visit::Found;
@@ -46,7 +49,7 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
     let search = Search::read(list)?;
     let mut results = Vec::new();
     let (mut errors, mut parts) = (Vec::new(), 0);
-    let mut growth = Growth::new();
+    let mut budget = ValueBudget::new();
     let config_text = config::config_text(list);
     for item in
         list.items.iter_mut().filter(|it| !config::is_function_config(it, config_text.as_deref()))
@@ -55,14 +58,14 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
         if !search.includes_file(&file) {
             continue;
         }
-        let replaced = growth.track(item, |item| match search.path_to_create() {
-            Some(names) => put_at(item, &search, &names),
-            None => replace(item, &search, &mut parts),
-        });
+        let replaced = match search.path_to_create() {
+            Some(names) => put_at(item, &search, &names, &mut budget),
+            None => replace(item, &search, &mut parts, &mut budget),
+        };
         match replaced {
             Ok(replaced) => results.extend(replaced),
             Err(error) if search.missing_group.as_ref() == Some(&error) => return Err(error),
-            Err(error) if growth.is_exceeded() => return Err(error),
+            Err(error) if budget.is_exceeded() => return Err(error),
             Err(error) => errors.extend(error.diagnostics),
         }
     }
@@ -87,9 +90,12 @@ fn put_at(
     item: &mut Resource,
     search: &Search,
     names: &[&str],
+    budget: &mut ValueBudget,
 ) -> Result<Vec<FunctionResult>, Error> {
     let path = path::resolve(item.root(), names);
     let put = search.put_value.as_deref().unwrap_or_default();
+    budget.charge(put.len() + search.put_comment.as_ref().map_or(0, String::len));
+    budget.check(item)?;
     let existing = item.root().document().find(&path);
     if let Some(node) = existing.filter(|node| node.resolve().as_scalar().is_none()) {
         let error = Diagnostic::error(CatalogKind::NotAScalar { field: path.to_string() });
@@ -134,8 +140,10 @@ fn replace(
     item: &mut Resource,
     search: &Search,
     parts: &mut usize,
+    budget: &mut ValueBudget,
 ) -> Result<Vec<FunctionResult>, Error> {
-    let found = visit::find(item, search, parts);
+    let found = visit::find(item, search, parts, budget);
+    budget.check(item)?;
     if found.is_empty() {
         return Ok(Vec::new());
     }
@@ -148,8 +156,9 @@ fn replace(
         results.push(item.result(Severity::Warning, message).field(&it.path.to_string()).into());
     }
     item.edit(|edit, root| {
+        let nodes: Vec<NodeRef<'_>> = root.descendants().collect();
         for it in &found {
-            let Some(node) = root.document().find(&it.path) else { continue };
+            let Some(&node) = nodes.get(it.number) else { continue };
             if let Some(value) = &it.value {
                 edit.set(node, typed_value(node, value, None))?;
             }
@@ -161,23 +170,31 @@ fn replace(
     })?;
     let action = if search.replaces() { "Mutated field value to" } else { "Matched field value" };
     let comments = visit::comments(item);
+    let is_secret = contains_secret(item.root().document());
+    // A scalar was replaced by a scalar, so every node has the number that it had before.
+    let nodes: Vec<NodeRef<'_>> = item.root().descendants().collect();
     for it in &found {
-        let Some(node) = item.root().document().find(&it.path) else { continue };
-        let value = results::value(item, node, &source_with_comment(node, it, &comments));
-        results.push(results::of_field(item, results::path(node), format!("{action} {value}")));
+        let Some(&node) = nodes.get(it.number) else { continue };
+        let source = source_with_comment(node, it, &comments);
+        let value = results::masked(is_secret, &it.path, &source);
+        let field = results::path_text(&it.path);
+        results.push(results::of_field(item, field, format!("{action} {value}")));
     }
     Ok(results)
 }
 
 /// The value as it is written, with its line comment.
-fn source_with_comment(node: NodeRef<'_>, found: &Found, comments: &[(u32, String)]) -> String {
+fn source_with_comment(
+    node: NodeRef<'_>,
+    found: &Found,
+    comments: &HashMap<u32, String>,
+) -> String {
     if found.is_list {
         return flow_style(node);
     }
     let is_block = node.as_scalar().is_some_and(|it| it.style().is_block());
-    let beside = comments.iter().find(|(at, _)| *at == node.start() && !is_block);
-    match beside {
-        Some((_, comment)) => format!("{} {comment}", node.text().trim_end()),
+    match comments.get(&node.start()).filter(|_| !is_block) {
+        Some(comment) => format!("{} {comment}", node.text().trim_end()),
         None => node.text().trim_end().to_owned(),
     }
 }
@@ -203,5 +220,29 @@ fn new_value(text: &str, shape: Option<ValueKind>) -> Value<'static> {
     match shape {
         Some(ValueKind::String) => Value::string(text.to_owned()),
         _ => Value::plain(text.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Finding every match by its path would take quadratic time, which is minutes here.
+    #[test]
+    fn every_match_of_a_large_resource_is_replaced() {
+        for count in [10_000, 20_000] {
+            let fields: String = (0..count).map(|at| format!("  k{at}: old # c{at}\n")).collect();
+            let text =
+                format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n{fields}");
+            let config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: f\ndata:\n  by-value: old\n  put-value: new\n";
+            let parse = |text: &str| Resource::parse(text).expect("the text is a resource");
+            let (items, function_config) = (vec![parse(&text)], Some(parse(config)));
+            let mut list = ResourceList { items, function_config, ..ResourceList::default() };
+            run(&mut list).expect("all values are scalars");
+            assert_eq!(list.items[0].text(), text.replace(": old #", ": new #"));
+            assert_eq!(list.results.len(), count);
+            let last = &list.results[count - 1];
+            assert_eq!(last.message, format!("Mutated field value to \"new # c{}\"", count - 1));
+        }
     }
 }

@@ -1,14 +1,19 @@
 //! Searching a resource.
 
+use std::collections::HashMap;
+
 use krm_core::setters::can_get_line_comment;
 use krm_sdk::Resource;
-use krm_sdk::yaml::{CommentPosition, NodeKind, NodeRef, Path};
+use krm_sdk::yaml::{CommentPosition, NodeKind, NodeRef, Path, Segment};
 
 use super::path::FieldSegment;
 use super::search::Search;
+use crate::value_budget::ValueBudget;
 
 /// A field that was found, and what it gets.
 pub(super) struct Found {
+    /// The number of the node, in the order of the text.
+    pub(super) number: usize,
     pub(super) path: Path,
     pub(super) is_list: bool,
     /// Whether a comment can stand beside it.
@@ -17,10 +22,17 @@ pub(super) struct Found {
     pub(super) comment: Option<String>,
 }
 
-/// The fields of a resource that are looked for, in order; counts values that hold it beside other text.
-pub(super) fn find(item: &Resource, search: &Search, parts: &mut usize) -> Vec<Found> {
+/// The fields of a resource that are looked for, in order; counts values that hold it beside other text. Incomplete if
+/// the budget is exceeded.
+pub(super) fn find(
+    item: &Resource,
+    search: &Search,
+    parts: &mut usize,
+    budget: &mut ValueBudget,
+) -> Vec<Found> {
     let json = item.path().is_some_and(|path| path.is_json());
-    let mut visit = Visit { search, parts, json, found: Vec::new() };
+    let first = item.root().index();
+    let mut visit = Visit { search, parts, budget, json, first, found: Vec::new() };
     visit.node(item.root(), &mut Vec::new());
     visit.found
 }
@@ -28,7 +40,10 @@ pub(super) fn find(item: &Resource, search: &Search, parts: &mut usize) -> Vec<F
 struct Visit<'s> {
     search: &'s Search,
     parts: &'s mut usize,
+    budget: &'s mut ValueBudget,
     json: bool,
+    /// The index of the root.
+    first: usize,
     found: Vec<Found>,
 }
 
@@ -40,14 +55,14 @@ impl Visit<'_> {
                 let expand = |text: &String| self.search.expand_groups(text, &scalar.value());
                 let value = self.search.put_value.as_ref().map(expand);
                 let comment = self.search.put_comment.as_ref().map(expand);
-                self.add(node, value, comment);
+                self.add(node, path, value, comment);
             } else if self.search.matches_part(scalar) {
                 *self.parts += 1;
             }
         }
         if node.kind() == NodeKind::Sequence {
             if self.search.matches_sequence(path, node) {
-                self.add(node, None, self.search.put_comment.clone());
+                self.add(node, path, None, self.search.put_comment.clone());
             }
             for (at, item) in node.children().enumerate() {
                 path.push(FieldSegment::Element(at, item));
@@ -63,9 +78,20 @@ impl Visit<'_> {
         }
     }
 
-    fn add(&mut self, node: NodeRef<'_>, value: Option<String>, comment: Option<String>) {
+    fn add(
+        &mut self,
+        node: NodeRef<'_>,
+        path: &[FieldSegment<'_>],
+        value: Option<String>,
+        comment: Option<String>,
+    ) {
+        let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+        if !self.budget.charge(length(&value) + length(&comment)) {
+            return;
+        }
         self.found.push(Found {
-            path: node.path(),
+            number: node.index() - self.first,
+            path: path_of(path),
             is_list: node.kind() == NodeKind::Sequence,
             can_get_line_comment: !self.json && can_get_line_comment(node),
             value,
@@ -74,10 +100,22 @@ impl Visit<'_> {
     }
 }
 
+/// The path of a field. `NodeRef::path` counts the entries before it, which takes quadratic time for all fields of a mapping.
+fn path_of(segments: &[FieldSegment<'_>]) -> Path {
+    let mut path = Path::default();
+    for segment in segments {
+        path.push(match segment {
+            FieldSegment::Key(key) => Segment::Key(key.clone()),
+            FieldSegment::Element(at, _) => Segment::Index(*at),
+        });
+    }
+    path
+}
+
 /// Line comments with the offsets of their values.
-pub(super) fn comments(item: &Resource) -> Vec<(u32, String)> {
+pub(super) fn comments(item: &Resource) -> HashMap<u32, String> {
     if !item.text().contains('#') {
-        return Vec::new();
+        return HashMap::new();
     }
     let comments = item.root().document().comments().into_iter();
     let line_comments = comments.filter(|comment| comment.position == CommentPosition::Line);
