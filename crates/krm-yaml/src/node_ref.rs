@@ -446,7 +446,7 @@ impl<'a> Scalar<'a> {
     /// The header of a block scalar, such as `|2-`; `None` for other scalars.
     pub(crate) fn header(self) -> Option<Span> {
         let raw = self.raw();
-        let length = raw.find([' ', '\t', '\n', '\r']).unwrap_or(raw.len()) as u32;
+        let length = raw.find([' ', '\t', '\n', '\r', '#']).unwrap_or(raw.len()) as u32;
         let start = self.0.start();
         self.style().is_block().then_some(Span::new(start, start + length))
     }
