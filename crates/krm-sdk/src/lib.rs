@@ -61,9 +61,31 @@
 //! # }
 //! ```
 //!
-//! [`testing::golden`] runs a function on directories of files instead. [`stream`] reads and writes the ResourceList of the
-//! [KRM function specification](https://github.com/kubernetes-sigs/kustomize/blob/master/cmd/config/docs/api-conventions/functions-spec.md),
-//! [`schema`] derives the JSON Schema of a functionConfig.
+//! # Where to find what
+//!
+//! | task | item |
+//! |---|---|
+//! | read the functionConfig | [`ResourceList::config`], [`ResourceList::config_or_default`]; [`schema`] derives its JSON Schema |
+//! | select resources | [`ResourceList::select`], [`ResourceList::of_kind`], [`Selector`], [`Pattern`] |
+//! | read and change fields | [`Resource::get`], which documents the path syntax, [`Resource::set`], [`Resource::set_in`], [`value!`] |
+//! | use typed objects, such as those of `k8s-openapi` | [`Resource::read`], [`Resource::read_at`], [`Resource::write`], [`Resource::set_at`], [`Resource::from_typed`] |
+//! | patch resources and containers | [`ResourceList::patch`], [`Patch`], [`JsonPatch`], [`ContainerSelector`] |
+//! | report results | [`ResourceList::check`], [`Findings`], [`Error`], [`Context`] |
+//! | generate resources, keep what people changed, and prune | [`ResourceList::sync_generated`], [`Generation`] |
+//! | write resources and patches as templates | `Templates`, with the feature `templates` |
+//! | test a function | [`testing::golden`] on directories of files, [`testing::golden_under`] with krm, kpt and kustomize |
+//! | make a program of it | [`run`], [`run_many`], [`Function`] |
+//! | read and write a list without a program | [`stream`], the ResourceList of the [KRM function specification](https://github.com/kubernetes-sigs/kustomize/blob/master/cmd/config/docs/api-conventions/functions-spec.md) |
+//!
+//! # Features
+//!
+//! Both are off by default, because each adds a dependency.
+//!
+//! - `templates`: `Templates`, which renders resources and patches in the syntax of Jinja. Values are quoted as YAML needs it, and errors have the
+//!   line of the template.
+//! - `schemars`: schemas with documentation and defaults, for types that derive `JsonSchema`.
+//!
+//! The [examples](https://github.com/krm-toolkit/krm/tree/main/crates/krm-sdk/examples) are complete functions with tests.
 
 mod batch;
 mod comments;
