@@ -55,8 +55,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "dist",
-        usage: "[--verify]",
-        help: "build the release binary reproducibly, with a bill of materials and checksums",
+        usage: "[--native] [--verify]",
+        help: "build the archives of a release reproducibly, with a bill of materials and checksums",
         run: dist::run,
     },
     Command {

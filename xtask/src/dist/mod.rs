@@ -1,7 +1,12 @@
-//! `cargo xtask dist`: builds the release binary reproducibly, with a bill of materials and checksums.
+//! `cargo xtask dist`: builds the archives of a release reproducibly, with a bill of materials and checksums.
 //!
 //! The sources are exported from the last commit, so nothing uncommitted is released, and every path of the building machine is
-//! replaced: two machines with the same toolchain get the same bytes.
+//! replaced: two machines with the same toolchain get the same bytes. The binaries are static, so they run on every distribution.
+
+mod archive;
+mod cross;
+mod manifests;
+mod packages;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,42 +17,103 @@ use crate::{TaskResult, shell};
 /// Writes the bill of materials, and the release that this was written for.
 const CYCLONEDX: Tool = Tool { name: "cargo-cyclonedx", version: "0.5.9", features: "" };
 
-/// The bill of materials beside the binary.
+/// The bill of materials beside the archives.
 const BILL_OF_MATERIALS: &str = "krm.cdx.json";
+
+/// What krm is, for package managers.
+const SUMMARY: &str =
+    "Edit, merge, validate and transform Kubernetes manifests without changing other bytes";
+
+/// The targets of a release. The one of this machine also writes the manual pages and completions of all archives.
+const TARGETS: &[&str] = &["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];
 
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let mut verify = false;
+    let mut native_only = false;
     while let Some(arg) = args.next()? {
         match arg {
             lexopt::Arg::Long("verify") => verify = true,
+            lexopt::Arg::Long("native") => native_only = true,
             _ => return Err(arg.unexpected().into()),
         }
     }
-    let dist = shell::target().join("dist");
-    let build = Build::export(&dist.join("source"))?;
-    let binary = build.binary(&dist.join("build"))?;
-    refuse_build_paths(&binary, &build.paths()?)?;
-    let bill = build.bill_of_materials()?;
+    let native = format!("{}-unknown-linux-musl", std::env::consts::ARCH);
+    if !TARGETS.contains(&native.as_str()) {
+        return Err(format!("releases are built on Linux, on one of {TARGETS:?}").into());
+    }
+    let others = TARGETS.iter().copied().filter(|target| *target != native && !native_only);
+    let targets: Vec<&str> = std::iter::once(native.as_str()).chain(others).collect();
 
+    let dist = shell::target().join("dist");
     let out = dist.join("out");
-    fs::create_dir_all(&out)?;
-    fs::copy(&binary, out.join("krm"))?;
-    fs::copy(&bill, out.join(BILL_OF_MATERIALS))?;
-    let sums = sha256(&out, &["krm", BILL_OF_MATERIALS])?;
-    fs::write(out.join("SHA256SUMS"), &sums)?;
-    print!("{sums}");
-    if verify { verify_again(&dist, &binary, &bill) } else { Ok(()) }
+    if out.exists() {
+        fs::remove_dir_all(&out)?;
+    }
+    let names = release(&dist, &out, &targets)?;
+    print!("{}", fs::read_to_string(out.join("SHA256SUMS"))?);
+    if verify {
+        let elsewhere = dist.join("verify/at/another/path");
+        release(&elsewhere, &elsewhere.join("out"), &targets)?;
+        for name in &names {
+            same_bytes(&out.join(name), &elsewhere.join("out").join(name))?;
+        }
+        println!("a second build at another path has the same bytes");
+    }
+    Ok(())
 }
 
-/// Builds once more at another path and compares the bytes.
-fn verify_again(dist: &Path, binary: &Path, bill: &Path) -> TaskResult {
-    let elsewhere = dist.join("verify/at/another/path");
-    let build = Build::export(&elsewhere.join("source"))?;
-    let again = build.binary(&elsewhere.join("build"))?;
-    same_bytes(binary, &again)?;
-    same_bytes(bill, &build.bill_of_materials()?)?;
-    println!("a second build at another path has the same bytes");
-    Ok(())
+/// Builds everything that a release consists of into `out`, and returns the names of the files.
+fn release(work: &Path, out: &Path, targets: &[&str]) -> TaskResult<Vec<String>> {
+    let build = Build::export(&work.join("source"))?;
+    let target_directory = work.join("build");
+    fs::create_dir_all(out)?;
+    fs::copy(build.bill_of_materials()?, out.join(BILL_OF_MATERIALS))?;
+    let mut names = vec![BILL_OF_MATERIALS.to_owned()];
+    // Inside of the sources, because the manifest lists the files of packages relative to itself.
+    let documents = build.source.join("documents");
+    let mut archives = Vec::new();
+    for target in targets {
+        let binary = build.binary(&target_directory, target)?;
+        refuse_build_paths(&binary, &build.paths()?)?;
+        if !documents.exists() {
+            archive::write_documents(&documents, &binary)?;
+        }
+        let archive = archive::Archive { source: &build.source, epoch: &build.epoch };
+        let archive = archive.write(&binary, &documents, target, out)?;
+        let packages = packages::Packages {
+            source: &build.source,
+            target_directory: &target_directory,
+            target,
+            epoch: &build.epoch,
+            out,
+        };
+        names.extend(packages.write()?);
+        archives.push((*target, archive));
+    }
+    let mut downloads = Vec::new();
+    for (target, file) in &archives {
+        let line = sha256(out, std::slice::from_ref(file))?;
+        let sum = line.split_whitespace().next().unwrap_or_default().to_owned();
+        downloads.push((*target, file, sum));
+    }
+    let downloads: Vec<_> = downloads
+        .iter()
+        .map(|(target, file, sha256)| manifests::Download { target, file, sha256 })
+        .collect();
+    let changelog = fs::read_to_string(build.source.join("CHANGELOG.md"))?;
+    let texts = [
+        ("RELEASE_NOTES.md", archive::release_notes(&changelog)?),
+        ("krm.rb", manifests::homebrew(&downloads)),
+        ("krm.yaml", manifests::krew(&downloads)),
+    ];
+    for (name, text) in texts {
+        fs::write(out.join(name), text)?;
+        names.push(name.to_owned());
+    }
+    names.extend(archives.into_iter().map(|(_, archive)| archive));
+    names.sort();
+    fs::write(out.join("SHA256SUMS"), sha256(out, &names)?)?;
+    Ok(names)
 }
 
 /// The sources of the last commit, and what the build needs to know about it.
@@ -91,7 +157,7 @@ impl Build {
         ])
     }
 
-    fn binary(&self, target: &Path) -> TaskResult<PathBuf> {
+    fn binary(&self, target_directory: &Path, target: &str) -> TaskResult<PathBuf> {
         // Encoded, because a path may contain a blank.
         let flags: Vec<String> = self
             .paths()?
@@ -99,11 +165,17 @@ impl Build {
             .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
             .collect();
         let mut cargo = self.cargo();
-        cargo.args(["build", "--profile", "dist", "--locked", "--package", "krm-cli"]);
-        cargo.args(["--features", "full", "--target-dir"]);
-        cargo.arg(target).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+        cross::set_up(&mut cargo, target)?;
+        cargo.args(["--profile", "dist", "--locked", "--package", "krm-cli"]);
+        cargo.args(["--features", "full", "--target", target, "--target-dir"]);
+        cargo.arg(target_directory).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
+        // For crates with C code: the same replacements for the C compiler.
+        let flags = self.paths()?;
+        let flags =
+            flags.iter().map(|(from, to)| format!("-ffile-prefix-map={}={to}", from.display()));
+        cargo.env("CFLAGS", flags.collect::<Vec<_>>().join(" "));
         shell::run(&mut cargo)?;
-        Ok(target.join("dist/krm"))
+        Ok(target_directory.join(target).join("dist/krm"))
     }
 
     /// The bill of materials of the binary, in CycloneDX's JSON.
@@ -142,7 +214,7 @@ fn same_bytes(first: &Path, second: &Path) -> TaskResult {
 }
 
 /// The lines of `sha256sum` for files of a directory.
-fn sha256(directory: &Path, names: &[&str]) -> TaskResult<String> {
+fn sha256(directory: &Path, names: &[String]) -> TaskResult<String> {
     shell::output(shell::program("sha256sum").current_dir(directory).args(names))
 }
 
