@@ -23,6 +23,11 @@ use std::process::ExitCode;
 
 use krm_core::Diagnostic;
 
+/// The allocator of musl takes one lock for all threads; see "Decisions" in ARCHITECTURE.md for the measurement.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The exit code of the process. Scripts rely on the numbers, so they never change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
