@@ -67,6 +67,17 @@ impl Archive<'_> {
     }
 }
 
+/// Writes the directory from which the image of a target is built: the Dockerfile and what it copies.
+pub(super) fn write_image_context(source: &Path, binary: &Path, context: &Path) -> TaskResult {
+    fs::create_dir_all(context)?;
+    fs::copy(binary, context.join("krm"))?;
+    fs::copy(source.join("integrations/container/Dockerfile"), context.join("Dockerfile"))?;
+    for file in ["LICENSE", "NOTICE"] {
+        fs::copy(source.join(file), context.join(file))?;
+    }
+    Ok(())
+}
+
 /// The newest section of the changelog, without its title.
 pub(super) fn release_notes(changelog: &str) -> TaskResult<String> {
     let mut sections = changelog.split("\n## ").skip(1);

@@ -80,6 +80,12 @@ fn release(work: &Path, out: &Path, targets: &[&str]) -> TaskResult<Vec<String>>
         }
         let archive = archive::Archive { source: &build.source, epoch: &build.epoch };
         let archive = archive.write(&binary, &documents, target, out)?;
+        let architecture = platform_architecture(target);
+        archive::write_image_context(
+            &build.source,
+            &binary,
+            &work.join("image").join(architecture),
+        )?;
         let packages = packages::Packages {
             source: &build.source,
             target_directory: &target_directory,
@@ -114,6 +120,11 @@ fn release(work: &Path, out: &Path, targets: &[&str]) -> TaskResult<Vec<String>>
     names.sort();
     fs::write(out.join("SHA256SUMS"), sha256(out, &names)?)?;
     Ok(names)
+}
+
+/// The name of a target's architecture in image indexes and in packages of Debian.
+fn platform_architecture(target: &str) -> &'static str {
+    if target.starts_with("aarch64") { "arm64" } else { "amd64" }
 }
 
 /// The sources of the last commit, and what the build needs to know about it.

@@ -41,7 +41,7 @@ impl Packages<'_> {
     }
 
     fn deb(&self) -> TaskResult<String> {
-        let architecture = if self.architecture() == "aarch64" { "arm64" } else { "amd64" };
+        let architecture = super::platform_architecture(self.target);
         let name = format!("krm_{}_{architecture}.deb", env!("CARGO_PKG_VERSION"));
         let mut deb = self.program(tool(CARGO_DEB)?);
         deb.args(["--no-build", "--no-strip", "--package", "krm-cli", "--profile", "dist"]);

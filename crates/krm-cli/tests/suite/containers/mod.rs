@@ -2,6 +2,7 @@
 #![cfg(target_os = "linux")]
 
 mod annotated_functions;
+pub(crate) mod base_image;
 mod failures;
 mod options;
 mod stop;

@@ -5,6 +5,7 @@
 
 mod argo;
 mod ci_systems;
+mod container;
 mod git_install;
 mod kubernetes_tools;
 mod pre_commit;
