@@ -18,6 +18,9 @@ mod resolve;
 mod rollback;
 #[cfg(unix)]
 pub(crate) mod root;
+#[cfg(not(unix))]
+#[path = "portable_root.rs"]
+pub(crate) mod root;
 mod state;
 mod step;
 mod target;
@@ -135,7 +138,6 @@ pub(crate) fn random_number() -> u64 {
 
 /// The operating system's message in lower case, without its error number.
 pub(crate) fn io_reason(error: &io::Error) -> String {
-    #[cfg(unix)]
     if root::is_refused(error) {
         // The system's own message speaks of too many levels of symlinks, or of devices.
         return "a symlink on the path is not followed".to_owned();
