@@ -67,7 +67,17 @@ pub(crate) const TASKS: &[Task] = &[
     ),
     task(
         "Find and write functions",
-        &["fn list", "fn doc", "fn new", "fn call", "fn source", "fn sink", "fn wrap", "fn xargs"],
+        &[
+            "fn list",
+            "fn doc",
+            "fn doctor",
+            "fn new",
+            "fn call",
+            "fn source",
+            "fn sink",
+            "fn wrap",
+            "fn xargs",
+        ],
     ),
     task("Work with other tools", &["git install", "git uninstall"]),
     task("Get help", &["explain", "version", "completion", "man"]),

@@ -132,11 +132,12 @@ impl Execution {
 
 /// An error with the facts that its message leaves out.
 pub(crate) fn diagnostic(error: RunKind) -> Diagnostic {
-    let reason = match &error {
-        RunKind::NoEngine { reason } => Some(reason.clone()),
-        _ => None,
+    let reasons = match &error {
+        RunKind::NoEngine { reason } => vec![reason.clone()],
+        RunKind::NoRuntime { reasons } => reasons.clone(),
+        _ => Vec::new(),
     };
-    reason.into_iter().fold(Diagnostic::error(error), Diagnostic::note)
+    reasons.into_iter().fold(Diagnostic::error(error), Diagnostic::note)
 }
 
 /// The last lines of standard error, for a note.

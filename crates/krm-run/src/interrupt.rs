@@ -31,6 +31,11 @@ impl Interrupt {
         self.flag.store(true, Ordering::SeqCst);
     }
 
+    /// The flag itself, for work that is not done by a function.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.flag)
+    }
+
     /// Whether the handle is set.
     pub fn is_interrupted(&self) -> bool {
         self.flag.load(Ordering::SeqCst)

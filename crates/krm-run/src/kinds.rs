@@ -44,14 +44,18 @@ diagnostic_kinds! {
         OutputTooLarge { limit: usize } = "function-output-too-large": "wrote more than {} to stdout" (bytes(*limit as u64)), hint "check whether it writes without end";
         /// No container engine is installed or running; the reason is printed as a note.
         NoEngine { reason: String } = "no-container-engine": "no container engine is available", hint "install and start docker, podman or nerdctl, or choose one with --runtime";
-        /// The engine that the user chose is not supported.
-        UnknownEngine { name: String } = "unknown-container-engine": "unknown container engine `{name}`: expected docker, podman or nerdctl";
+        /// No runtime of images can be used; the reasons are printed as notes.
+        NoRuntime { reasons: Vec<String> } = "no-image-runtime": "images cannot run on this machine", hint "run `krm fn doctor` for what to change";
+        /// The runtime that the user chose is not supported.
+        UnknownEngine { name: String } = "unknown-container-engine": "unknown runtime `{name}`: expected auto, krm, bubblewrap, docker, podman or nerdctl";
         /// The container engine reported an error of its own.
         EngineFailed { engine: &'static str, code: i32 } = "container-engine-failed": "{engine} exited with code {code}";
         /// The image is not present, and pulling is disabled.
         PullDisabled = "image-pull-disabled": "the image is not present and the pull policy is Never", hint "pull the image, or use another --image-pull-policy";
         /// The engine did not pull the image.
         PullFailed { engine: &'static str, code: i32 } = "image-pull-failed": "cannot pull the image: {engine} exited with code {code}";
+        /// krm itself did not get the image.
+        ImageUnavailable { reason: String, advice: String } = "image-unavailable": "cannot get the image: {reason}", hint if (!advice.is_empty()) "{advice}";
         /// The file is not a module that can run.
         InvalidModule { reason: String } = "invalid-wasm-module": "{reason}";
         /// The module or the built-in function ended abnormally.
@@ -90,6 +94,8 @@ impl RunKind {
                 | Self::EngineFailed { .. }
                 | Self::PullDisabled
                 | Self::PullFailed { .. }
+                | Self::NoRuntime { .. }
+                | Self::ImageUnavailable { .. }
                 | Self::InvalidModule { .. }
         )
     }

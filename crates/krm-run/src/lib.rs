@@ -51,13 +51,17 @@ mod process;
 mod regular_file;
 mod resolution;
 mod runtime_factory;
+mod sandbox;
 mod schemas;
 mod step;
 mod tail;
 mod wasi;
 
 pub use charts::GrantedCharts;
-pub use container::{Container, ContainerSettings, Engine, Image, Mount, Network, Pull, User};
+pub use container::{
+    Container, ContainerSettings, Engine, Image, Mount, Network, Pull, RuntimeReport, User,
+    check_runtimes,
+};
 pub use declared_by::DeclaredBy;
 pub use documents::{DocumentChange, GrantedDocuments};
 pub use environment::{Environment, Variable};
@@ -81,6 +85,7 @@ pub use resolution::{
     Resolution, Resolved, similar_builtin, unknown_tag,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
+pub use sandbox::{ImageStore, Sandbox, UnpackedImage};
 pub use schemas::{GrantedSchemas, SchemaSettings};
 pub use step::{Interpreted, ItemFilter, Runner, Step};
 pub use tail::Tail;

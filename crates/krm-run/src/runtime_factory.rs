@@ -12,16 +12,16 @@ use krm_core::Diagnostic;
 use krm_core::functions::kptfile::Program;
 use krm_core::functions::resource_list::Item;
 
+use crate::container::{RuntimeChoice, image_function};
 use crate::execution::diagnostic;
 use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
 use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
 use crate::{
-    BuiltinPolicy, Container, ContainerSettings, DeclaredBy, Engine, Environment, Exec,
-    ExecSettings, Function, GrantedCharts, GrantedDocuments, GrantedSchemas, Interpreted,
-    Interrupt, Limits, Network, PackageFiles, Permissions, ProcessInterpreter, Pull,
-    RegularFileError, Resolution, Resolved, Runner, SchemaSettings, Variable, Wasi, WasiSettings,
-    condition, read_regular_file,
+    BuiltinPolicy, ContainerSettings, DeclaredBy, Environment, Exec, ExecSettings, Function,
+    GrantedCharts, GrantedDocuments, GrantedSchemas, Interpreted, Interrupt, Limits, Network,
+    PackageFiles, Permissions, ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved,
+    Runner, Sandbox, SchemaSettings, Variable, Wasi, WasiSettings, condition, read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.
@@ -40,8 +40,10 @@ pub struct RuntimeFactory {
     pub permissions: Permissions,
     /// When images are pulled.
     pub pull: Pull,
-    /// The container engine that the user chose.
+    /// The runtime of images that the user chose: `auto`, `krm`, `bubblewrap` or a container engine.
     pub engine: Option<String>,
+    /// What runs images without a container engine; none where krm cannot.
+    pub sandbox: Option<Sandbox>,
     /// The user's working directory. An absolute path.
     pub working_directory: PathBuf,
     /// Where PATH and the variables that are passed on come from.
@@ -177,20 +179,19 @@ impl RuntimeFactory {
             pull: self.pull,
             args: Vec::new(),
         };
-        let engine = Engine::find(self.engine.as_deref(), &self.environment);
-        external(engine.and_then(|engine| Container::new(image, engine, settings)))
+        let choice = RuntimeChoice::of(self.engine.as_deref(), &self.environment);
+        let function = choice.and_then(|choice| {
+            image_function(image, choice, (self.sandbox.as_ref(), settings), &self.environment)
+        });
+        function.map(Runner::External).map_err(diagnostic)
     }
 
-    /// Checks that there is a container engine, and that it responds.
+    /// Checks that there is a runtime for images, as far as that can be known without starting one.
     pub(crate) fn check_engine(&self, interrupt: &Interrupt) -> Result<(), Diagnostic> {
-        let engine = Engine::find(self.engine.as_deref(), &self.environment).map_err(diagnostic)?;
-        match engine.responds(interrupt) {
-            true => Ok(()),
-            false => {
-                let reason = format!("{} does not respond", engine.name());
-                Err(diagnostic(RunKind::NoEngine { reason }))
-            }
-        }
+        let choice = RuntimeChoice::of(self.engine.as_deref(), &self.environment);
+        choice
+            .and_then(|choice| choice.check(self.sandbox.as_ref(), &self.environment, interrupt))
+            .map_err(diagnostic)
     }
 
     /// The runtime of a command, which is split already where `args` are given.

@@ -38,12 +38,16 @@ struct State {
 enum Label {
     Text(String),
     Count(Arc<AtomicUsize>, usize),
+    #[cfg(feature = "oci")]
+    Observed(Box<dyn Fn() -> String + Send>),
 }
 
 impl Label {
     fn text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
+            #[cfg(feature = "oci")]
+            Self::Observed(text) => text(),
             Self::Count(done, total) => {
                 format!("{} of {total} files", done.load(Ordering::Relaxed).min(*total))
             }
@@ -134,6 +138,12 @@ impl Activity {
     /// Shows `DESCRIPTION …`.
     pub(crate) fn begin(description: &str) -> Self {
         Self::push(|| Label::Text(description.to_owned()))
+    }
+
+    /// Shows a description that changes, `DESCRIPTION …`.
+    #[cfg(feature = "oci")]
+    pub(crate) fn observe(description: impl Fn() -> String + Send + 'static) -> Self {
+        Self::push(|| Label::Observed(Box::new(description)))
     }
 
     fn push(label: impl FnOnce() -> Label) -> Self {

@@ -115,7 +115,7 @@ fn wait(lock: &File) -> Result<(), Diagnostic> {
 }
 
 /// The directory of the cache.
-fn root() -> Result<PathBuf, Diagnostic> {
+pub(crate) fn root() -> Result<PathBuf, Diagnostic> {
     let variable =
         |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let home = || variable("HOME").or_else(|| variable("USERPROFILE"));

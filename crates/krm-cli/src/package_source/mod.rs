@@ -17,7 +17,7 @@ use krm_core::{Diagnostic, PackagePath};
 
 pub(crate) use address::{PackageAddress, without_credentials};
 pub(crate) use kinds::SourceKind;
-pub(crate) use oci::{CREATED, REVISION, SOURCE, image_digest, push};
+pub(crate) use oci::{CREATED, REVISION, SOURCE, image_digest, push, sandbox};
 
 /// A version of everything in a repository: a commit, or the digest of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -63,6 +63,9 @@ impl Store {
         }
         let staged = Staged::new(self, &name)?;
         let bytes = self.unpack_layers(&staged.path, layers, config, limits, control)?;
+        // The user of a function enters it; others cannot reach it, because the directory above is private.
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        fs::set_permissions(&staged.path, mode).map_err(|error| failure(&staged.path, &error))?;
         fs::write(target.with_extension("bytes"), bytes.to_string())
             .and_then(|()| fs::rename(&staged.path, &target))
             .map_err(|error| failure(&target, &error))?;

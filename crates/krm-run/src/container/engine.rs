@@ -10,9 +10,11 @@ use crate::{Environment, ExecutionEnd, Interrupt, Invocation, Limits, RunKind, p
 /// The exit code with which engines report their own errors.
 pub(super) const OWN_ERROR: i32 = 125;
 /// The supported engines, in the order in which they are tried.
-const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
+pub(crate) const ENGINES: [&str; 3] = ["docker", "podman", "nerdctl"];
+/// Runtimes of images that are not engines, and the choice of krm.
+pub(crate) const SANDBOXES: [&str; 3] = ["auto", "krm", "bubblewrap"];
 /// The variable that chooses an engine. Compat: kpt reads the same one.
-const ENGINE_VARIABLE: &str = "KRM_FN_RUNTIME";
+pub(crate) const ENGINE_VARIABLE: &str = "KRM_FN_RUNTIME";
 /// An engine that needs longer to print its version counts as not running.
 const VERSION_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -36,7 +38,8 @@ impl Engine {
         let unavailable = |reason: String| RunKind::NoEngine { reason };
         let variable =
             environment.get(ENGINE_VARIABLE).map(|value| value.to_string_lossy().into_owned());
-        let variable = variable.filter(|value| !value.is_empty());
+        // It may also name a runtime that is not an engine.
+        let variable = variable.filter(|value| !value.is_empty() && !SANDBOXES.contains(&&**value));
         if let Some(chosen) = named.or(variable.as_deref()) {
             let name = ENGINES.into_iter().find(|name| *name == chosen);
             let name = name.ok_or_else(|| RunKind::UnknownEngine { name: chosen.to_owned() })?;

@@ -5,7 +5,9 @@ mod cleanup;
 mod daemon;
 mod engine;
 mod image;
+mod ladder;
 mod mount;
+mod report;
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +16,9 @@ use std::time::Duration;
 
 pub use engine::Engine;
 pub use image::{Image, Pull};
+pub(crate) use ladder::{RuntimeChoice, image_function};
 pub use mount::Mount;
+pub use report::{RuntimeReport, check_runtimes};
 
 use self::cleanup::Cleanup;
 use crate::{
@@ -122,16 +126,8 @@ impl Container {
     /// # Errors
     /// If a network is requested and not allowed, or a setting is invalid.
     pub fn new(image: &str, engine: Engine, settings: ContainerSettings) -> Result<Self, RunKind> {
-        if settings.network != Network::None && !settings.allow_network {
-            return Err(RunKind::NetworkNotAllowed);
-        }
-        arguments::check(image, &settings).map_err(|reason| RunKind::InvalidSettings { reason })?;
+        check(image, &settings)?;
         Ok(Self { image: image.into(), engine, settings, started_ahead: Mutex::default() })
-    }
-
-    /// Whether it cannot affect anything outside, whatever it does before it receives input.
-    fn is_isolated(&self) -> bool {
-        self.settings.network == Network::None && self.settings.mounts.is_empty()
     }
 
     /// Starts a container of the image that is present.
@@ -170,6 +166,11 @@ impl Container {
 
     fn started_ahead(&self) -> MutexGuard<'_, Option<RunningContainer>> {
         self.started_ahead.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether the engine has the image.
+    pub(crate) fn has_image(&self, interrupt: &Interrupt) -> bool {
+        image::inspect(&self.engine, &self.image, interrupt).is_some()
     }
 
     /// Pulls the image after an attempt without one.
@@ -253,7 +254,7 @@ impl Function for Container {
 
     fn start_ahead(&self, limits: &Limits) {
         // An image that is pulled before every run is not present yet.
-        if self.is_isolated() && self.settings.pull != Pull::Always {
+        if is_isolated(&self.settings) && self.settings.pull != Pull::Always {
             *self.started_ahead() = self.launch(limits).ok();
         }
     }
@@ -261,6 +262,19 @@ impl Function for Container {
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
         self.try_run(invocation).unwrap_or_else(|failed| failed)
     }
+}
+
+/// Checks that the settings are valid, and that the network is allowed if they ask for one.
+pub(crate) fn check(image: &str, settings: &ContainerSettings) -> Result<(), RunKind> {
+    if settings.network != Network::None && !settings.allow_network {
+        return Err(RunKind::NetworkNotAllowed);
+    }
+    arguments::check(image, settings).map_err(|reason| RunKind::InvalidSettings { reason })
+}
+
+/// Whether a container cannot affect anything outside, whatever it does before it receives input.
+pub(crate) fn is_isolated(settings: &ContainerSettings) -> bool {
+    settings.network == Network::None && settings.mounts.is_empty()
 }
 
 fn cannot_start(error: &std::io::Error) -> RunKind {

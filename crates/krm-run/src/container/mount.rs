@@ -28,6 +28,24 @@ impl Mount {
         &self.source
     }
 
+    /// The path in the container.
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    pub(crate) fn is_writable(&self) -> bool {
+        self.writable
+    }
+
+    pub(crate) fn is_tmpfs(&self) -> bool {
+        &*self.kind == "tmpfs"
+    }
+
+    /// Whether it is a volume of a container engine.
+    pub(crate) fn is_volume(&self) -> bool {
+        &*self.kind == "volume"
+    }
+
     /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative source is resolved
     /// from the working directory.
     ///

@@ -11,11 +11,16 @@ use krm_catalog::interpreter::{STACK_SIZE, panic_message};
 use super::confine::{self, ChildLimits};
 use super::{INTERPRETER_ARGUMENT, VERSION, exit, languages};
 
-/// Evaluates one request, if the program was started for that: the first argument is [`INTERPRETER_ARGUMENT`]. Returns the exit
-/// code, or none for any other command line. Call it first thing in `main`.
+/// Does what krm started its own program for: evaluates one request (the first argument is [`INTERPRETER_ARGUMENT`]), or builds a
+/// sandbox for an image. Returns the exit code, or none for any other command line. Call it first thing in `main`.
 ///
 /// The process limits itself before it reads anything, for the rest of its life.
 pub fn serve(arguments: impl IntoIterator<Item = OsString>) -> Option<u8> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
+    if let Some(code) = crate::sandbox::serve(&arguments) {
+        return Some(code);
+    }
     let mut arguments = arguments.into_iter().skip(1);
     if arguments.next()? != INTERPRETER_ARGUMENT {
         return None;

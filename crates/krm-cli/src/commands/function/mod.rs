@@ -3,6 +3,7 @@
 mod annotated_steps;
 mod call;
 mod doc;
+mod doctor;
 mod eval;
 mod finish;
 pub(crate) mod function_config;
@@ -43,6 +44,7 @@ use crate::console::Console;
 pub(crate) enum Command {
     Call(call::Args),
     Doc(doc::Args),
+    Doctor(doctor::Args),
     Eval(Box<eval::Args>),
     List(list::Args),
     New(new::Args),
@@ -58,6 +60,7 @@ pub(crate) fn run(command: &Command, global: &Global, console: &mut Console) -> 
     match command {
         Command::Call(args) => call::run(args, console),
         Command::Doc(args) => doc::run(args, console),
+        Command::Doctor(args) => doctor::run(args, console),
         Command::Eval(args) => eval::run(args, global, console),
         Command::List(args) => list::run(args, console),
         Command::New(args) => new::run(args, console),

@@ -12,7 +12,7 @@ use super::interpreter;
 use super::limits::LimitFlags;
 use super::locked::LockFlag;
 use super::schema_flags::SchemaFlags;
-use crate::{Failure, disk};
+use crate::{Failure, disk, package_source};
 
 /// What functions may access.
 #[derive(Clone, Debug, clap::Args)]
@@ -46,8 +46,8 @@ pub(super) struct PermissionFlags {
     #[arg(long, value_name = "POLICY", default_value = "IfNotPresent")]
     image_pull_policy: Pull,
 
-    /// Container engine: docker, podman or nerdctl [default: $KRM_FN_RUNTIME, or the first that responds]
-    #[arg(long, value_name = "ENGINE")]
+    /// Runtime of images: auto, krm, bubblewrap, docker, podman or nerdctl [default: $KRM_FN_RUNTIME, or auto: the first that works]
+    #[arg(long, value_name = "RUNTIME")]
     runtime: Option<String>,
 
     #[command(flatten)]
@@ -107,6 +107,7 @@ impl PermissionFlags {
             permissions,
             pull: self.image_pull_policy,
             engine: self.runtime.clone(),
+            sandbox: package_source::sandbox(interpreter::program()),
             working_directory,
             environment: env::vars_os().collect(),
             interpreter: interpreter::program(),

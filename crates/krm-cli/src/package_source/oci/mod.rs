@@ -6,13 +6,18 @@ mod backend;
 #[cfg(not(feature = "oci"))]
 #[path = "unsupported.rs"]
 mod backend;
+#[cfg(feature = "oci")]
+mod image_store;
 mod settings;
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use krm_core::Diagnostic;
 use krm_oci::Reference;
 
+#[cfg(feature = "oci")]
+use super::cache;
 use super::{FetchedPackage, PackageSource, SourceKind};
 use settings::Settings;
 
@@ -43,6 +48,20 @@ pub(crate) fn push(
 pub(crate) fn image_digest(image: &str) -> Result<String, Diagnostic> {
     let reference = Reference::parse(image).map_err(Diagnostic::error)?;
     backend::image_digest(&reference, &settings()?)
+}
+
+/// What runs images without a container engine; none in a build without the client of registries, or where krm cannot start itself.
+pub(crate) fn sandbox(program: Option<PathBuf>) -> Option<krm_run::Sandbox> {
+    #[cfg(feature = "oci")]
+    {
+        let images = image_store::OciImageStore::new(cache::root().ok()?);
+        Some(krm_run::Sandbox::new(program?, std::sync::Arc::new(images)))
+    }
+    #[cfg(not(feature = "oci"))]
+    {
+        drop(program);
+        None
+    }
 }
 
 fn settings() -> Result<Settings, Diagnostic> {

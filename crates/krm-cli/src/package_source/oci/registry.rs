@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use krm_core::{Diagnostic, PackagePath};
 use krm_oci::{
-    AnyManifest, ArchiveLimits, Client, ClientSettings, Credentials, Digest, Package, PackageFile,
-    Reference,
+    AnyManifest, ArchiveLimits, Client, ClientSettings, Control, Credentials, Digest, Package,
+    PackageFile, Reference,
 };
 
 use super::super::{FetchedFile, FetchedPackage, PackageSource, Revision, SourceKind};
@@ -58,10 +58,16 @@ pub(super) fn image_digest(
 }
 
 fn client(settings: &Settings) -> Client {
+    observed_client(settings, Control::default())
+}
+
+/// A client that can be stopped, and whose transfers are observed.
+pub(super) fn observed_client(settings: &Settings, control: Control) -> Client {
     Client::new(ClientSettings {
         credentials: Credentials::from_environment(std::env::vars_os()),
         insecure: settings.insecure.clone(),
         mirrors: settings.mirrors.clone(),
+        control,
         ..ClientSettings::default()
     })
 }

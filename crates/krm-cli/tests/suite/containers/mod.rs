@@ -1,10 +1,14 @@
-//! Functions in a real container engine: what each option allows, how containers stop, and that none is left.
+//! Images in every runtime that this machine has: what each option allows, how containers stop, and that none is left.
 #![cfg(target_os = "linux")]
 
 mod annotated_functions;
 pub(crate) mod base_image;
 mod failures;
+#[cfg(feature = "oci")]
+mod images;
 mod options;
+#[cfg(feature = "oci")]
+mod sandboxed;
 mod stop;
 pub(crate) mod template;
 
@@ -28,30 +32,76 @@ const DEVICES: &str = "example.com/krm-cli-tests/devices:v1";
 const PROGRAMS: [&str; 7] = ["sh", "cat", "head", "tr", "id", "sleep", "env"];
 const RESOURCE: &str = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a # mine\n";
 
-/// A package with one resource, if there is a container engine with the images.
+/// A package with one resource, and a runtime that has the images.
 struct Shop {
     sandbox: Sandbox,
+    /// As in `--runtime`.
+    runtime: String,
 }
 
 impl Shop {
-    fn new() -> Option<Self> {
-        static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
-        is_built(BUILT.get_or_init(build)).then(|| {
-            let sandbox = Sandbox::new();
-            sandbox.write("shop/a.yaml", RESOURCE.as_bytes());
-            sandbox.write("folder/file", b"of the machine\n");
-            open(&sandbox.path().join("folder"), 0o777);
-            sandbox.run("mkdir tmp");
-            Self { sandbox }
-        })
+    /// One package for each runtime of this machine.
+    fn all() -> Vec<Self> {
+        let mut shops: Vec<Self> = Self::with_engine().into_iter().collect();
+        #[cfg(feature = "oci")]
+        shops.extend(images::runtimes().iter().map(|runtime| Self::with(runtime)));
+        shops
     }
 
-    /// Runs a shell command line with the engine, and with a script for the container.
+    /// A package for the container engine, if there is one.
+    fn with_engine() -> Option<Self> {
+        static BUILT: OnceLock<Result<(), String>> = OnceLock::new();
+        is_built(BUILT.get_or_init(build)).then(|| Self::with(&engine()))
+    }
+
+    fn with(runtime: &str) -> Self {
+        let sandbox = Sandbox::new();
+        sandbox.write("shop/a.yaml", RESOURCE.as_bytes());
+        sandbox.write("folder/file", b"of the machine\n");
+        open(&sandbox.path().join("folder"), 0o777);
+        sandbox.run("mkdir tmp");
+        Self { sandbox, runtime: runtime.to_owned() }
+    }
+
+    fn is_engine(&self) -> bool {
+        !["krm", "bubblewrap"].contains(&&*self.runtime)
+    }
+
+    /// Whether memory and processes are limited for a function as a whole.
+    fn has_groups(&self) -> bool {
+        #[cfg(feature = "oci")]
+        return self.is_engine() || images::has_groups();
+        #[cfg(not(feature = "oci"))]
+        true
+    }
+
+    /// The variable with the store of images, for runtimes without an engine.
+    fn store(&self) -> Vec<(&'static str, String)> {
+        #[cfg(feature = "oci")]
+        if !self.is_engine() {
+            return vec![("KRM_IMAGE_STORE", images::store())];
+        }
+        Vec::new()
+    }
+
+    /// The image with its digest, as results name it.
+    fn with_digest(&self, image: &str) -> String {
+        #[cfg(feature = "oci")]
+        if !self.is_engine() {
+            return images::with_digest(image);
+        }
+        with_digest(image)
+    }
+
+    /// Runs a shell command line with the runtime, and with a script for the container.
     fn run(&self, script: &str, line: &str) -> Output {
         assert!(!script.contains('\''), "{script}");
         let host = std::env::var("DOCKER_HOST").map(|host| format!("export DOCKER_HOST='{host}'"));
         let host = host.unwrap_or_else(|_| ":".to_owned());
-        let named = format!("export KRM_FN_RUNTIME={}", engine());
+        let store = self.store();
+        let store: String =
+            store.iter().map(|(name, value)| format!("export {name}='{value}'; ")).collect();
+        let named = format!("{store}export KRM_FN_RUNTIME={}", self.runtime);
         self.sandbox.run(&format!("{host}; {named}; export TMPDIR=$PWD/tmp DO='{script}'; {line}"))
     }
 
@@ -130,17 +180,27 @@ fn with_digest(image: &str) -> String {
     digest.or(lines.lines().last()).unwrap_or_default().to_owned()
 }
 
+/// The commands of the images.
+const RUN_SCRIPT: &str = r#"["/bin/sh", "-c", "eval \"$DO\""]"#;
+const SHOW_DEVICES: &str = r#"["/bin/sh", "-c", "cat; cat /proc/net/dev >&2"]"#;
+
 fn build() -> Result<(), String> {
+    let root = root()?;
+    import(root.path(), SHELL, RUN_SCRIPT)?;
+    import(root.path(), DEVICES, SHOW_DEVICES)?;
+    ask(&["tag", SHELL, LABELS])?;
+    ask(&["tag", SHELL, REMOTE]).map(|_| ())
+}
+
+/// A directory with what images contain: a few programs with their libraries, and a directory that everybody may write.
+fn root() -> Result<tempfile::TempDir, String> {
     let root = tempfile::tempdir().unwrap();
     for program in PROGRAMS {
         add_program(root.path(), program, &path_of(program)?)?;
     }
     fs::create_dir(root.path().join("open")).unwrap();
     open(&root.path().join("open"), 0o777);
-    import(root.path(), SHELL, r#"["/bin/sh", "-c", "eval \"$DO\""]"#)?;
-    import(root.path(), DEVICES, r#"["/bin/sh", "-c", "cat; cat /proc/net/dev >&2"]"#)?;
-    ask(&["tag", SHELL, LABELS])?;
-    ask(&["tag", SHELL, REMOTE]).map(|_| ())
+    Ok(root)
 }
 
 /// Makes an image of a directory, without a registry.

@@ -18,7 +18,7 @@ fn state(image: &str) -> Option<String> {
 
 #[test]
 fn container_is_removed_after_its_timeout() {
-    let Some(shop) = Shop::new() else { return };
+    let Some(shop) = Shop::with_engine() else { return };
     let image = SHELL.replace("v1", "late");
     ask(&["tag", SHELL, &image]).unwrap();
     let line =
@@ -34,7 +34,7 @@ fn container_is_removed_after_its_timeout() {
 
 #[test]
 fn signal_to_krm_stops_the_container_and_leaves_files_unchanged() {
-    let Some(shop) = Shop::new() else { return };
+    let Some(shop) = Shop::with_engine() else { return };
     for (signal, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
         let image = SHELL.replace("v1", &signal.to_lowercase());
         ask(&["tag", SHELL, &image]).unwrap();
@@ -64,7 +64,7 @@ fn signal_to_krm_stops_the_container_and_leaves_files_unchanged() {
 
 #[test]
 fn unreadable_package_leaves_no_container() {
-    let Some(shop) = Shop::new() else { return };
+    let Some(shop) = Shop::with_engine() else { return };
     let image = SHELL.replace("v1", "unread");
     ask(&["tag", SHELL, &image]).unwrap();
     shop.sandbox.write("shop/b.yaml", b"a: [\n");
@@ -78,7 +78,7 @@ fn unreadable_package_leaves_no_container() {
 
 #[test]
 fn container_with_a_mount_does_not_run_for_an_unreadable_package() {
-    let Some(shop) = Shop::new() else { return };
+    let Some(shop) = Shop::with_engine() else { return };
     shop.sandbox.write("shop/b.yaml", b"a: [\n");
     let ran =
         shop.eval("echo done >/mine/file; cat", "--mount type=bind,src=folder,dst=/mine,rw=true");

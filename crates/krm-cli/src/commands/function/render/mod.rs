@@ -61,8 +61,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "POLICY", default_value = "IfNotPresent", hide_default_value = true)]
     image_pull_policy: Pull,
 
-    /// Container engine: docker, podman or nerdctl
-    #[arg(long, value_name = "ENGINE")]
+    /// Runtime of images: auto, krm, bubblewrap, docker, podman or nerdctl
+    #[arg(long, value_name = "RUNTIME")]
     runtime: Option<String>,
 
     #[command(flatten)]

@@ -17,7 +17,7 @@ use super::{Args, report};
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix;
 use crate::console::{Activity, Console};
-use crate::{CommandResult, Exit, Failure, parallel};
+use crate::{CommandResult, Exit, Failure, package_source, parallel};
 
 /// The pipelines of a package, and the items before and after they ran.
 pub(super) struct Rendering {
@@ -123,6 +123,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         permissions,
         pull: args.image_pull_policy,
         engine: args.runtime.clone(),
+        sandbox: package_source::sandbox(interpreter::program()),
         working_directory: std::env::current_dir()?,
         environment: std::env::vars_os().collect::<Environment>(),
         interpreter: interpreter::program(),
