@@ -70,6 +70,7 @@ pub(crate) const TASKS: &[Task] = &[
         &["fn list", "fn doc", "fn new", "fn call", "fn source", "fn sink", "fn wrap", "fn xargs"],
     ),
     task("Work with other tools", &["git install", "git uninstall"]),
+    task("Manage the cache", &["cache stats", "cache prune"]),
     task("Get help", &["explain", "version", "completion", "man"]),
 ];
 

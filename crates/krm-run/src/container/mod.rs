@@ -1,6 +1,7 @@
 //! Container functions, with the environment that the functions specification promises and nothing else.
 
 mod arguments;
+mod cache_identity;
 mod cleanup;
 mod daemon;
 mod engine;
@@ -18,7 +19,8 @@ pub use mount::Mount;
 
 use self::cleanup::Cleanup;
 use crate::{
-    Execution, ExecutionEnd, Function, Interrupt, Invocation, Limits, RunKind, Variable, process,
+    Execution, ExecutionEnd, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind,
+    Variable, process,
 };
 
 /// What a container may access. The default is nothing: no network, no directories, the user `nobody`.
@@ -256,6 +258,10 @@ impl Function for Container {
         if self.is_isolated() && self.settings.pull != Pull::Always {
             *self.started_ahead() = self.launch(limits).ok();
         }
+    }
+
+    fn identity(&self) -> Option<FunctionIdentity> {
+        cache_identity::identity(self)
     }
 
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution {

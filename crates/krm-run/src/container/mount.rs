@@ -28,6 +28,21 @@ impl Mount {
         &self.source
     }
 
+    /// Its path in the container.
+    pub(super) fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// Whether it is a file system in memory, which is empty when the container starts.
+    pub(super) fn is_tmpfs(&self) -> bool {
+        &*self.kind == "tmpfs"
+    }
+
+    /// The directory of the host, if it is one that the container cannot change.
+    pub(super) fn readonly_directory(&self) -> Option<&Path> {
+        (&*self.kind == "bind" && !self.writable).then_some(&*self.source)
+    }
+
     /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative source is resolved
     /// from the working directory.
     ///
