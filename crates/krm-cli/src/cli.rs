@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_core::Severity;
 
 use crate::Exit;
-use crate::commands::{cfg, completion, explain, fix, function, git, man, pkg, yaml};
+use crate::commands::{cache, cfg, completion, explain, fix, function, git, man, pkg, yaml};
 use crate::loader::LoadOptions;
 use crate::reports::Report;
 use crate::walk::Subpackages;
@@ -73,6 +73,12 @@ pub(crate) enum Command {
     Git {
         #[command(subcommand)]
         command: git::Command,
+    },
+    /// Inspect and reduce the cache of results, images and upstreams
+    #[command(subcommand_required = true, arg_required_else_help = true)]
+    Cache {
+        #[command(subcommand)]
+        command: cache::Command,
     },
     /// Print the version; with --verbose also build details
     Version,

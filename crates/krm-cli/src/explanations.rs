@@ -9,6 +9,7 @@ use crate::commands::pkg::kinds::PkgKind;
 use crate::disk::FileKind;
 use crate::git::GitKind;
 use crate::package_source::SourceKind;
+use crate::result_cache::CacheKind;
 
 /// The kinds that krm-cli declares.
 const CLI: &[Area] = &[
@@ -26,6 +27,11 @@ const CLI: &[Area] = &[
         title: "Function commands",
         ids: &[FnCommandKind::IDS],
         text: include_str!("../explain/functions.md"),
+    },
+    Area {
+        title: "Result cache",
+        ids: &[CacheKind::IDS],
+        text: include_str!("../explain/cache.md"),
     },
     Area { title: "Git", ids: &[GitKind::IDS], text: include_str!("../explain/git.md") },
     Area {

@@ -1,5 +1,6 @@
 //! The `krm` program: runs a command and turns its result into an exit code.
 
+mod cache_directory;
 mod cli;
 mod commands;
 mod consistent_read;
@@ -15,6 +16,7 @@ mod lock_file;
 mod package_source;
 mod parallel;
 mod reports;
+mod result_cache;
 mod tasks;
 mod walk;
 

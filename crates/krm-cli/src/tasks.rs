@@ -80,6 +80,7 @@ pub(crate) const TASKS: &[Task] = &[
         ],
     ),
     task("Work with other tools", &["git install", "git uninstall"]),
+    task("Manage the cache", &["cache stats", "cache prune"]),
     task("Get help", &["explain", "version", "completion", "man"]),
 ];
 

@@ -1,6 +1,6 @@
 //! The interface of all runtimes: bytes on standard input, bytes on standard output.
 
-use crate::{Execution, Interrupt, Limits};
+use crate::{Execution, FunctionIdentity, Interrupt, Limits};
 
 /// A KRM function that reads a ResourceList and writes one. Implemented by the runtimes: [`crate::Exec`],
 /// [`crate::Container`] and [`crate::Wasi`].
@@ -15,6 +15,37 @@ pub trait Function: Send + Sync {
     /// Runs the function until it exits, reaches a limit or is interrupted. When this returns, the process group,
     /// container or module is gone.
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution;
+
+    /// Everything that the result depends on, apart from input and limits; none if that is not known, so that the result must not be
+    /// cached.
+    fn identity(&self) -> Option<FunctionIdentity> {
+        None
+    }
+
+    /// Called when the output of the last run was read without an error.
+    fn output_accepted(&self) {}
+}
+
+impl Function for Box<dyn Function> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn start_ahead(&self, limits: &Limits) {
+        (**self).start_ahead(limits);
+    }
+
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
+        (**self).run(invocation)
+    }
+
+    fn identity(&self) -> Option<FunctionIdentity> {
+        (**self).identity()
+    }
+
+    fn output_accepted(&self) {
+        (**self).output_accepted();
+    }
 }
 
 /// One call of a function: its input, and how it is limited, interrupted and observed.

@@ -70,6 +70,8 @@ diagnostic_kinds! {
         ErrorResults { count: usize } = "function-error-results": "reported {}" (count_of(*count, "error"));
         /// The function reported results that `--fail-on` counts as a failure.
         FailOn { severity: &'static str } = "function-fail-on": "reported results of severity {severity} or higher";
+        /// A function returned another result for the same input.
+        ImpureFunction = "impure-function": "returned another output than the cached one for the same input", hint "use `--cache off` for this function, or make its output depend on its input only";
         /// A validator returned other resources than it received.
         ValidatorChangedResources = "validator-changed-resources": "a validator cannot change resources; its changes are dropped", hint "declare it as a mutator to apply its changes";
     }

@@ -7,6 +7,7 @@
 //! | [`FunctionRun`] | one run of a function: output, results, diagnostics, duration, status |
 //! | [`PipelineRun`] | the run of several steps ([`run_steps`]) or of the Kptfiles of a package tree ([`Renderer`]) |
 //! | [`Function`] | the interface of external runtimes: an [`Invocation`] in, an [`Execution`] out |
+//! | [`ResultCache`] | results of functions for the same input, in a [`ResultStore`] of the caller |
 //! | [`ProcessInterpreter`] | evaluates scripts and policies in a process of their own, in which [`serve`] runs |
 //!
 //! Paths, environment and permissions are passed in by the caller; nothing here looks them up.
@@ -50,6 +51,7 @@ mod pipeline;
 mod process;
 mod regular_file;
 mod resolution;
+mod result_cache;
 mod runtime_factory;
 mod sandbox;
 mod schemas;
@@ -83,6 +85,9 @@ pub use regular_file::{RegularFileError, read_limited, read_opened, read_regular
 pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageLock, ImageTarget, InvalidConstraint,
     Resolution, Resolved, similar_builtin, unknown_tag,
+};
+pub use result_cache::{
+    CacheKey, CacheMode, FunctionIdentity, ResultCache, ResultStore, is_entry_of,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
 pub use sandbox::{ImageStore, Sandbox, UnpackedImage};

@@ -17,11 +17,12 @@ use crate::execution::diagnostic;
 use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
 use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
+use crate::result_cache::{CachedFunction, bytes_digest};
 use crate::{
     BuiltinPolicy, ContainerSettings, DeclaredBy, Environment, Exec, ExecSettings, Function,
     GrantedCharts, GrantedDocuments, GrantedSchemas, Interpreted, Interrupt, Limits, Network,
     PackageFiles, Permissions, ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved,
-    Runner, Sandbox, SchemaSettings, Variable, Wasi, WasiSettings, condition, read_regular_file,
+    ResultCache, Runner, Sandbox, SchemaSettings, Variable, Wasi, WasiSettings, condition, read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.
@@ -53,6 +54,8 @@ pub struct RuntimeFactory {
     pub interpreter: Option<PathBuf>,
     /// Schemas for validators.
     pub schemas: SchemaSettings,
+    /// Results of functions; none if every function runs.
+    pub cache: Option<ResultCache>,
 }
 
 /// What the declaration of a function requests.
@@ -180,10 +183,9 @@ impl RuntimeFactory {
             args: Vec::new(),
         };
         let choice = RuntimeChoice::of(self.engine.as_deref(), &self.environment);
-        let function = choice.and_then(|choice| {
+        self.external(choice.and_then(|choice| {
             image_function(image, choice, (self.sandbox.as_ref(), settings), &self.environment)
-        });
-        function.map(Runner::External).map_err(diagnostic)
+        }))
     }
 
     /// Checks that there is a runtime for images, as far as that can be known without starting one.
@@ -213,7 +215,7 @@ impl RuntimeFactory {
             environment: self.environment.clone(),
             variables: self.permissions.granted_variables(request)?,
         };
-        external(match args {
+        self.external(match args {
             Some(args) => Exec::from_args(name, args, settings),
             None => Exec::new(name, settings),
         })
@@ -225,7 +227,7 @@ impl RuntimeFactory {
     /// If the file is not readable or not a module.
     pub fn wasm(&self, file: &str, request: &RuntimeRequest) -> Result<Runner, Diagnostic> {
         self.check_builtin_only(file)?;
-        let bytes = self.read(file, MODULE_LIMIT, request)?;
+        let (location, bytes) = self.read(file, MODULE_LIMIT, request)?;
         let value = |variable: Variable| match variable {
             Variable::Set(name, value) => Some((name.into_string(), value.into_string())),
             Variable::Pass(name) => {
@@ -235,7 +237,34 @@ impl RuntimeFactory {
         };
         let variables =
             self.permissions.granted_variables(request)?.into_iter().filter_map(value).collect();
-        external(Wasi::new(file, &bytes, WasiSettings { args: Vec::new(), variables }))
+        let settings = WasiSettings { args: Vec::new(), variables };
+        self.external(self.module(file, bytes, settings).map(|it| it.read_from(&location)))
+    }
+
+    /// A module. If its result may be in the cache, and it can be read for certain, it is not compiled before that is clear.
+    fn module(&self, name: &str, bytes: Vec<u8>, settings: WasiSettings) -> Result<Wasi, RunKind> {
+        let Some(cache) = &self.cache else { return Wasi::new(name, &bytes, settings) };
+        let digest = bytes_digest(&bytes);
+        let module = match cache.is_known_module(&digest) {
+            true => Wasi::deferred(name, bytes, settings),
+            false => {
+                let module = Wasi::new(name, &bytes, settings)?;
+                cache.add_known_module(&digest);
+                module
+            }
+        };
+        Ok(module.with_digest(digest))
+    }
+
+    fn external<F: Function + 'static>(
+        &self,
+        function: Result<F, RunKind>,
+    ) -> Result<Runner, Diagnostic> {
+        let function = function.map_err(diagnostic)?;
+        Ok(Runner::External(match &self.cache {
+            Some(cache) => Box::new(CachedFunction::new(function, cache.clone())),
+            None => Box::new(function),
+        }))
     }
 
     /// The runtime of a Starlark script in a file.
@@ -248,7 +277,7 @@ impl RuntimeFactory {
         file: &str,
         request: &RuntimeRequest,
     ) -> Result<Runner, Diagnostic> {
-        let bytes = self.read(file, SCRIPT_LIMIT, request)?;
+        let (_, bytes) = self.read(file, SCRIPT_LIMIT, request)?;
         let text = String::from_utf8(bytes)
             .map_err(|_| cannot_read(file, "the script is not valid UTF-8".to_owned()))?;
         Ok(Runner::Interpreted(Interpreted::script(name, &text, self.interpreter.clone())))
@@ -275,17 +304,17 @@ impl RuntimeFactory {
         }
     }
 
-    /// Reads a file that the declaration of a function names.
+    /// Reads a file that the declaration of a function names, and returns where it is.
     fn read(
         &self,
         file: &str,
         limit: u64,
         request: &RuntimeRequest,
-    ) -> Result<Vec<u8>, Diagnostic> {
+    ) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
         let declared_by = &request.declared_by;
         let location = declared_by.locate(file, &self.working_directory).map_err(diagnostic)?;
         declared_by.check_symlinks(file, &location).map_err(diagnostic)?;
-        read_regular_file(&location, limit).map_err(|error| {
+        let bytes = read_regular_file(&location, limit).map_err(|error| {
             let reason = match error {
                 RegularFileError::NotRegular => "not a regular file".to_owned(),
                 RegularFileError::TooLarge { .. } => {
@@ -297,7 +326,8 @@ impl RuntimeFactory {
                 RegularFileError::Io(error) => error.to_string(),
             };
             cannot_read(file, reason)
-        })
+        })?;
+        Ok((location, bytes))
     }
 
     fn check_builtin_only(&self, name: &str) -> Result<(), Diagnostic> {
@@ -323,13 +353,6 @@ pub fn suggest_builtin(error: Diagnostic, image: &str) -> Diagnostic {
         (Some(builtin), _) => error.hint(builtin_tags(builtin)),
         (None, Some(name)) => error.hint(format!("did you mean `{name}`, which is built in?")),
         (None, None) => error,
-    }
-}
-
-fn external<F: Function + 'static>(function: Result<F, RunKind>) -> Result<Runner, Diagnostic> {
-    match function {
-        Ok(function) => Ok(Runner::External(Box::new(function))),
-        Err(error) => Err(diagnostic(error)),
     }
 }
 

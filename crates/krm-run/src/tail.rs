@@ -19,6 +19,16 @@ impl Tail {
         Self { bytes: VecDeque::new(), capacity, total: 0 }
     }
 
+    /// A stream of which these bytes were kept.
+    pub(crate) fn restore(bytes: &[u8], capacity: usize, total: u64) -> Self {
+        Self { bytes: bytes.to_vec().into(), capacity, total }
+    }
+
+    /// The bytes that are kept.
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.bytes.iter().copied().collect()
+    }
+
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         self.total += bytes.len() as u64;
         let bytes = &bytes[bytes.len().saturating_sub(self.capacity)..];

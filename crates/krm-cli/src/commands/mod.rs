@@ -1,5 +1,6 @@
 //! One module for each command or group of commands; this one parses the command line and dispatches.
 
+pub(crate) mod cache;
 pub(crate) mod cfg;
 pub(crate) mod completion;
 pub(crate) mod conflict_records;
@@ -148,6 +149,7 @@ fn run(cli: &Cli, console: &mut Console) -> CommandResult {
         Some(Command::Yaml { command }) => yaml::run(command, &cli.global, console),
         Some(Command::Fix(args)) => fix::run(args, &cli.global, console),
         Some(Command::Git { command }) => git::run(command, console),
+        Some(Command::Cache { command }) => cache::run(command, console),
         Some(Command::Explain(args)) => explain::run(args, console),
         Some(Command::Completion(args)) => completion::run(args, console),
         Some(Command::Man(args)) => man::run(args, console),

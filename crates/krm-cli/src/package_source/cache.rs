@@ -1,4 +1,4 @@
-//! The cache of krm on this machine: one locked entry per upstream, the least recently used ones are removed when it grows too large.
+//! The cache of upstreams on this machine: one locked entry per upstream, the least recently used ones are removed when it grows too large.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -8,16 +8,10 @@ use std::time::{Duration, Instant, SystemTime};
 use krm_core::Diagnostic;
 
 use super::SourceKind;
+use crate::cache_directory::Area;
 use crate::console::Activity;
 use crate::disk::io_reason;
-
-/// The variable with the directory of the cache.
-const DIRECTORY_VARIABLE: &str = "KRM_CACHE_DIR";
-
-/// The variable with the largest size of the cache, in MiB.
-const SIZE_VARIABLE: &str = "KRM_CACHE_SIZE_MB";
-
-const DEFAULT_SIZE_MB: u64 = 2048;
+use crate::result_cache::Usage;
 
 /// How long a process waits for another one that downloads from the same upstream.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
@@ -33,9 +27,9 @@ pub(crate) struct CacheEntry {
 }
 
 impl CacheEntry {
-    /// Locks the entry of an upstream. `area` is the kind of source, such as `git`.
-    pub(crate) fn lock(area: &str, key: &str) -> Result<Self, Diagnostic> {
-        let area = root()?.join(area);
+    /// Locks the entry of an upstream.
+    pub(crate) fn lock(area: Area, key: &str) -> Result<Self, Diagnostic> {
+        let area = area.directory().ok_or_else(no_directory)?;
         fs::create_dir_all(&area).map_err(|error| failed(&error))?;
         let directory = area.join(name(key));
         let path = directory.with_extension("lock");
@@ -54,31 +48,38 @@ impl CacheEntry {
 
     /// Removes entries that nobody uses, the least recently used ones first, until the cache has its allowed size.
     pub(crate) fn evict_others(&self) {
-        let limit = std::env::var(SIZE_VARIABLE).ok().and_then(|text| text.parse().ok());
-        let limit = limit.unwrap_or(DEFAULT_SIZE_MB) << 20;
-        let Some(area) = self.directory.parent() else { return };
-        let mut entries: Vec<(SystemTime, PathBuf, u64)> = fs::read_dir(area)
-            .into_iter()
-            .flatten()
-            .flatten()
-            .map(|entry| entry.path())
-            .filter(|path| path.is_dir())
-            .map(|path| {
-                let used = fs::metadata(path.with_extension("lock")).and_then(|it| it.modified());
-                (used.unwrap_or(SystemTime::UNIX_EPOCH), path.clone(), size(&path))
-            })
-            .collect();
-        entries.sort();
-        let mut total: u64 = entries.iter().map(|(_, _, size)| size).sum();
-        for (_, path, size) in entries {
-            if total <= limit {
-                return;
-            }
-            if path != self.directory && evict(&path) {
-                total = total.saturating_sub(size);
-            }
+        if let Some(area) = self.directory.parent() {
+            evict_until(area, Area::Git.size_limit(), Some(&self.directory));
         }
     }
+}
+
+/// Removes entries that nobody uses, and not `except`, the least recently used ones first, until an area has at most `limit` bytes.
+pub(crate) fn evict_until(area: &Path, limit: u64, except: Option<&Path>) -> Usage {
+    let mut entries: Vec<(SystemTime, PathBuf, u64)> = fs::read_dir(area)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir())
+        .map(|path| {
+            let used = fs::metadata(path.with_extension("lock")).and_then(|it| it.modified());
+            (used.unwrap_or(SystemTime::UNIX_EPOCH), path.clone(), size(&path))
+        })
+        .collect();
+    entries.sort();
+    let mut total: u64 = entries.iter().map(|(_, _, size)| size).sum();
+    let mut removed = Usage::default();
+    for (_, path, size) in entries {
+        if total <= limit {
+            break;
+        }
+        if Some(&*path) != except && evict(&path) {
+            total = total.saturating_sub(size);
+            removed.add(size);
+        }
+    }
+    removed
 }
 
 /// Removes an entry unless another process uses it.
@@ -114,19 +115,9 @@ fn wait(lock: &File) -> Result<(), Diagnostic> {
     }
 }
 
-/// The directory of the cache.
-pub(crate) fn root() -> Result<PathBuf, Diagnostic> {
-    let variable =
-        |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-    let home = || variable("HOME").or_else(|| variable("USERPROFILE"));
-    let root = variable(DIRECTORY_VARIABLE)
-        .or_else(|| variable("XDG_CACHE_HOME").map(|it| it.join("krm")))
-        .or_else(|| home().map(|home| home.join(".cache/krm")));
-    let root = root.ok_or_else(|| {
-        let reason = "neither KRM_CACHE_DIR nor HOME is set".to_owned();
-        Diagnostic::error(SourceKind::CacheFailed { reason })
-    })?;
-    std::path::absolute(&root).map_err(|error| failed(&error))
+fn no_directory() -> Diagnostic {
+    let reason = "neither KRM_CACHE_DIR nor HOME is set".to_owned();
+    Diagnostic::error(SourceKind::CacheFailed { reason })
 }
 
 fn failed(error: &io::Error) -> Diagnostic {

@@ -1,7 +1,8 @@
-//! The function that tests run as a WASI module: it renames, or it writes to standard error what `SPAM` says, in MB.
+//! The function that tests run as a WASI module: it renames, or it writes to standard error what `SPAM` says, in MB. With `CLOCK` it is
+//! impure: the name that it sets depends on the time.
 
 use std::io::{Read, Write};
-use std::{env, io, process};
+use std::{env, io, process, time};
 
 fn main() {
     let mut text = String::new();
@@ -9,7 +10,11 @@ fn main() {
     if let Some(megabytes) = env::var("SPAM").ok().and_then(|text| text.parse().ok()) {
         spam(megabytes);
     }
-    let text = text.replace("name: a", "name: b");
+    let name = match env::var_os("CLOCK") {
+        Some(_) => format!("name: b{}", time::SystemTime::now().duration_since(time::UNIX_EPOCH).map_or(0, |it| it.as_nanos())),
+        None => "name: b".to_owned(),
+    };
+    let text = text.replace("name: a", &name);
     io::stdout().write_all(text.as_bytes()).expect("standard output can be written");
 }
 

@@ -30,6 +30,7 @@ mod project_images;
 mod projects;
 mod report_formats;
 mod report_page;
+mod result_cache;
 mod sandbox;
 mod sdk_examples;
 mod shell_completion;

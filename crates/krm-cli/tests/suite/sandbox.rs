@@ -29,6 +29,11 @@ impl Sandbox {
         self.directory.path()
     }
 
+    /// The directory of caches.
+    pub(crate) fn cache(&self) -> &Path {
+        self.cache.path()
+    }
+
     pub(crate) fn write(&self, name: &str, bytes: &[u8]) {
         let path = self.path().join(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -34,7 +34,7 @@ fn module() -> Option<&'static Path> {
 }
 
 /// A package with the module in it.
-fn shop() -> Option<Sandbox> {
+pub(crate) fn shop() -> Option<Sandbox> {
     let sandbox = Sandbox::new();
     sandbox.write("shop/a.yaml", RESOURCE.as_bytes());
     sandbox.write("shop/rename.wasm", &fs::read(module()?).unwrap());

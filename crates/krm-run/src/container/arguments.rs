@@ -72,7 +72,7 @@ pub(super) fn run_arguments(container: &Container, name: &str, limits: &Limits) 
 }
 
 /// Spec: the directory of the functionConfig is mounted read-only as `/local`.
-fn local(directory: &Path) -> Mount {
+pub(super) fn local(directory: &Path) -> Mount {
     Mount::bind(directory, "/local")
 }
 
@@ -85,7 +85,7 @@ fn network(network: &Network) -> &str {
 }
 
 #[cfg(unix)]
-fn user(user: User) -> String {
+pub(super) fn user(user: User) -> String {
     use rustix::process::{getgid, getuid};
     match user {
         User::Nobody => "65534:65534".to_owned(),
@@ -94,7 +94,7 @@ fn user(user: User) -> String {
 }
 
 #[cfg(not(unix))]
-fn user(_: User) -> String {
+pub(super) fn user(_: User) -> String {
     "65534:65534".to_owned()
 }
 

@@ -74,6 +74,11 @@ impl Engine {
         Some(Self { name, program, environment: environment.clone() })
     }
 
+    /// A variable of the environment that the engine passes on to containers.
+    pub(super) fn variable(&self, name: &str) -> Option<&std::ffi::OsStr> {
+        self.environment.get(name)
+    }
+
     /// A command of the client, without arguments yet.
     pub(super) fn command(&self) -> Command {
         let mut command = Command::new(&self.program);

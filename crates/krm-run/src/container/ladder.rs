@@ -4,7 +4,7 @@
 use super::engine::{ENGINE_VARIABLE, ENGINES, SANDBOXES};
 use super::{Container, ContainerSettings, Engine, check};
 use crate::sandbox::{Builder, SandboxFailure, SandboxedImage};
-use crate::{Environment, Execution, Function, Interrupt, Invocation, Limits, RunKind, Sandbox};
+use crate::{Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind, Sandbox};
 
 /// Why a krm without the client of registries has no sandbox.
 pub(super) const NOT_BUILT_IN: &str = "this krm was built without the feature `oci`";
@@ -156,6 +156,12 @@ impl Function for Ladder {
         if let Some((_, first)) = self.sandboxed.first() {
             first.start_ahead(limits);
         }
+    }
+
+    fn identity(&self) -> Option<FunctionIdentity> {
+        // All runtimes isolate alike, so they have the same identity.
+        let sandboxed = self.sandboxed.first().map(|(_, function)| function.identity());
+        sandboxed.unwrap_or_else(|| self.container.as_ref()?.identity())
     }
 
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution {

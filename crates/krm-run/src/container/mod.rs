@@ -1,6 +1,7 @@
 //! Container functions, with the environment that the functions specification promises and nothing else.
 
 mod arguments;
+mod cache_identity;
 mod cleanup;
 mod daemon;
 mod engine;
@@ -14,6 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
+pub(crate) use cache_identity::identity;
 pub use engine::Engine;
 pub use image::{Image, Pull};
 pub(crate) use ladder::{RuntimeChoice, image_function};
@@ -22,7 +24,8 @@ pub use report::{RuntimeReport, check_runtimes};
 
 use self::cleanup::Cleanup;
 use crate::{
-    Execution, ExecutionEnd, Function, Interrupt, Invocation, Limits, RunKind, Variable, process,
+    Execution, ExecutionEnd, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind,
+    Variable, process,
 };
 
 /// What a container may access. The default is nothing: no network, no directories, the user `nobody`.
@@ -257,6 +260,10 @@ impl Function for Container {
         if is_isolated(&self.settings) && self.settings.pull != Pull::Always {
             *self.started_ahead() = self.launch(limits).ok();
         }
+    }
+
+    fn identity(&self) -> Option<FunctionIdentity> {
+        identity(&self.image, &self.settings, |name| self.engine.variable(name))
     }
 
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution {

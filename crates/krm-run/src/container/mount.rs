@@ -46,6 +46,11 @@ impl Mount {
         &*self.kind == "volume"
     }
 
+    /// The directory of the host, if it is one that the container cannot change.
+    pub(super) fn readonly_directory(&self) -> Option<&Path> {
+        (&*self.kind == "bind" && !self.writable).then_some(&*self.source)
+    }
+
     /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative source is resolved
     /// from the working directory.
     ///

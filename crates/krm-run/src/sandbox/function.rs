@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use super::linux::{self, Group, Purpose};
 use super::{Builder, Sandbox, UnpackedImage};
-use crate::container::is_isolated;
+use crate::container::{identity, is_isolated};
 use crate::process::RunningChild;
 use crate::{
-    ContainerSettings, Environment, Execution, Function, Interrupt, Invocation, Limits, Pull,
+    ContainerSettings, Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation, Limits, Pull,
     RunKind,
 };
 
@@ -158,6 +158,10 @@ impl Function for SandboxedImage {
         if is_isolated(&self.settings) && self.settings.pull != Pull::Always {
             *self.started_ahead() = self.start(Pull::Never, limits, &Interrupt::new()).ok();
         }
+    }
+
+    fn identity(&self) -> Option<FunctionIdentity> {
+        identity(&self.image, &self.settings, |name| self.environment.get(name))
     }
 
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution {

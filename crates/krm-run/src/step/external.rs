@@ -56,6 +56,7 @@ pub(super) fn run(
     };
     match answer {
         Ok(answer) => {
+            function.output_accepted();
             set_results(run, answer.results);
             run.warnings = answer.warnings;
             Some(Returned { items: answer.items, from: answer.sources })

@@ -7,12 +7,15 @@ mod module;
 mod polling;
 mod state;
 
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use wasmi::{Linker, Module, Store, TrapCode, TypedResumableCall};
 
 use self::state::{State, Stop};
-use crate::{Execution, ExecutionEnd, Function, Invocation, Limits, RunKind};
+use crate::result_cache::bytes_digest;
+use crate::{Execution, ExecutionEnd, Function, FunctionIdentity, Invocation, Limits, RunKind};
 
 /// Instructions between two checks of the clock and the interrupt: about ten milliseconds.
 const SLICE: u64 = 10_000_000;
@@ -47,9 +50,31 @@ pub struct WasiSettings {
 #[derive(Debug)]
 pub struct Wasi {
     name: Box<str>,
+    bytes: Vec<u8>,
+    compiled: OnceLock<Result<Compiled, RunKind>>,
+    settings: WasiSettings,
+    /// The digest of the bytes, once it is needed.
+    digest: OnceLock<[u8; 32]>,
+    /// The file that it was read from.
+    file: Option<PathBuf>,
+}
+
+/// A module that is ready to run.
+#[derive(Debug)]
+struct Compiled {
     module: Module,
     linker: Linker<State>,
-    settings: WasiSettings,
+}
+
+impl Compiled {
+    fn new(bytes: &[u8]) -> Result<Self, RunKind> {
+        let invalid = |reason: String| RunKind::InvalidModule { reason };
+        let module = module::read(bytes).map_err(invalid)?;
+        let linker =
+            imports::linker(module.engine()).map_err(|error| invalid(error.to_string()))?;
+        module::check(&module).map_err(invalid)?;
+        Ok(Self { module, linker })
+    }
 }
 
 impl Wasi {
@@ -58,24 +83,44 @@ impl Wasi {
     /// # Errors
     /// If the bytes are not a module, are a component, or import something that is not WASI.
     pub fn new(name: &str, bytes: &[u8], settings: WasiSettings) -> Result<Self, RunKind> {
-        let invalid = |reason: String| RunKind::InvalidModule { reason };
-        let module = module::read(bytes).map_err(invalid)?;
-        let linker =
-            imports::linker(module.engine()).map_err(|error| invalid(error.to_string()))?;
-        module::check(&module).map_err(invalid)?;
-        Ok(Self { name: name.into(), module, linker, settings })
+        let compiled = OnceLock::from(Ok(Compiled::new(bytes)?));
+        Ok(Self { compiled, ..Self::deferred(name, bytes.to_vec(), settings) })
+    }
+
+    /// Like [`Wasi::new`], for a module that is compiled when it runs first. An error is reported then.
+    pub(crate) fn deferred(name: &str, bytes: Vec<u8>, settings: WasiSettings) -> Self {
+        Self {
+            name: name.into(),
+            bytes,
+            compiled: OnceLock::new(),
+            settings,
+            digest: OnceLock::new(),
+            file: None,
+        }
+    }
+
+    /// Sets the digest of the bytes, where it is known.
+    #[must_use]
+    pub(crate) fn with_digest(self, digest: [u8; 32]) -> Self {
+        Self { digest: digest.into(), ..self }
+    }
+
+    /// Names the file that the module was read from.
+    #[must_use]
+    pub(crate) fn read_from(self, file: &Path) -> Self {
+        Self { file: Some(file.to_owned()), ..self }
     }
 
     /// Runs the module in slices of fuel. Between them the clock, the interrupt and the limit of steps are checked: wasmi
     /// has no way to stop an instance from another thread.
     fn run_slices(
-        &self,
+        compiled: &Compiled,
         store: &mut Store<State>,
         limits: &Limits,
     ) -> Result<ExecutionEnd, wasmi::Error> {
         let mut spent = SLICE.min(limits.steps);
         store.set_fuel(spent)?;
-        let instance = match self.linker.instantiate_and_start(&mut *store, &self.module) {
+        let instance = match compiled.linker.instantiate_and_start(&mut *store, &compiled.module) {
             Ok(instance) => instance,
             Err(error) => return Ok(end_of_instantiation(&error)),
         };
@@ -111,10 +156,15 @@ impl Function for Wasi {
         if invocation.interrupt.is_interrupted() {
             return Execution::not_started(RunKind::Interrupted);
         }
+        let compiled = match self.compiled.get_or_init(|| Compiled::new(&self.bytes)) {
+            Ok(compiled) => compiled,
+            Err(error) => return Execution::not_started(error.clone()),
+        };
         let state = State::new(&self.name, &self.settings, invocation);
-        let mut store = Store::new(self.module.engine(), state);
+        let mut store = Store::new(compiled.module.engine(), state);
         store.limiter(|state| &mut state.memory);
-        let end = self.run_slices(&mut store, &limits).unwrap_or_else(|error| end_of(&error));
+        let end =
+            Self::run_slices(compiled, &mut store, &limits).unwrap_or_else(|error| end_of(&error));
         let state = store.into_data();
         // A program whose memory does not grow traps, aborts or exits with an error, depending on its language.
         let end = match state.memory.is_refused() && is_failure(&end) {
@@ -123,6 +173,23 @@ impl Function for Wasi {
         };
         let duration = start.elapsed();
         Execution { stdout: state.stdout, stderr: state.stderr, duration, image: None, end }
+    }
+
+    /// A module has a clock and random bytes. One that writes them is impure, which only a second run shows.
+    fn identity(&self) -> Option<FunctionIdentity> {
+        let mut identity = FunctionIdentity::new("wasm")
+            .field("module", self.digest.get_or_init(|| bytes_digest(&self.bytes)))
+            .field("name", self.name.as_bytes());
+        for argument in &self.settings.args {
+            identity = identity.field("argument", argument.as_bytes());
+        }
+        for (name, value) in &self.settings.variables {
+            identity = identity.field("variable", name.as_bytes()).field("value", value.as_bytes());
+        }
+        Some(match &self.file {
+            Some(file) => identity.read_from(file),
+            None => identity,
+        })
     }
 }
 

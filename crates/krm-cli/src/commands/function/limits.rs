@@ -50,7 +50,7 @@ pub(super) fn time(text: &str) -> Result<Duration, String> {
 }
 
 /// `512m`, `2g`, `1Gi`; a number alone is bytes.
-fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let invalid = || "expected a size such as 512m or 2g".to_owned();
     let (number, unit) = parts(text);
     let unit = unit.to_ascii_lowercase();

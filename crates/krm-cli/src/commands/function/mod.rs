@@ -1,6 +1,7 @@
 //! `krm fn`: run, inspect and create KRM functions.
 
 mod annotated_steps;
+mod cache_flags;
 mod call;
 mod doc;
 mod doctor;
@@ -10,7 +11,7 @@ pub(crate) mod function_config;
 pub(crate) mod images;
 mod interpreter;
 pub(crate) mod kinds;
-mod limits;
+pub(crate) mod limits;
 pub(crate) mod list;
 mod locked;
 mod new;

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use krm_core::Diagnostic;
 use krm_run::{Mount, PermissionKind, Permissions, Pull, RuntimeFactory, User, Variable};
 
+use super::cache_flags::CacheFlags;
 use super::images::Images;
 use super::interpreter;
 use super::limits::LimitFlags;
@@ -65,6 +66,9 @@ pub(super) struct PermissionFlags {
 
     #[command(flatten)]
     pub(super) limits: LimitFlags,
+
+    #[command(flatten)]
+    pub(super) cache: CacheFlags,
 }
 
 impl PermissionFlags {
@@ -112,6 +116,7 @@ impl PermissionFlags {
             environment: env::vars_os().collect(),
             interpreter: interpreter::program(),
             schemas: self.schemas.settings()?,
+            cache: self.cache.open(),
         })
     }
 }

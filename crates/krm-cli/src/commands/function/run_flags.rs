@@ -93,6 +93,9 @@ impl RunFlags {
         package: (&Package, &str),
         console: &mut Console,
     ) -> PipelineRun {
-        run_report::run_and_report(steps, items, package, &crate::interrupt::on_signals(), console)
+        let interrupt = crate::interrupt::on_signals();
+        let run = run_report::run_and_report(steps, items, package, &interrupt, console);
+        self.permissions.cache.report(console);
+        run
     }
 }

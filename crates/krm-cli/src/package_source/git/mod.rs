@@ -16,6 +16,7 @@ use krm_core::{Diagnostic, PackagePath};
 use super::address::{check_reference, check_url};
 use super::cache::CacheEntry;
 use super::{FetchedFile, FetchedPackage, PackageSource, Revision, SourceKind};
+use crate::cache_directory::Area;
 use crate::console::Activity;
 use crate::disk::io_reason;
 use program::{Git, GitOutput};
@@ -53,7 +54,7 @@ impl GitSource {
     pub(super) fn open(url: &str, directory: &str) -> Result<Self, Diagnostic> {
         check_url(url)?;
         let public = super::address::without_credentials(url);
-        let entry = CacheEntry::lock("git", &public)?;
+        let entry = CacheEntry::lock(Area::Git, &public)?;
         let git = Git::new(url, &entry.directory)?;
         let source = Self { git, directory: directory.trim_matches('/').to_owned(), entry };
         source.create(&source.entry.directory, &source.git)?;

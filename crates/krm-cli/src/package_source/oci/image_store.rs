@@ -1,7 +1,7 @@
 //! Images for the sandbox: found in the store of this machine, or pulled into it.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use krm_core::Diagnostic;
@@ -12,15 +12,6 @@ use super::backend::observed_client;
 use super::settings::Settings;
 use crate::console::Activity;
 
-/// The variable with the directory of the store.
-const DIRECTORY_VARIABLE: &str = "KRM_IMAGE_STORE";
-
-/// The directory of images in the cache.
-pub(crate) fn directory(cache: &Path) -> PathBuf {
-    let variable = std::env::var_os(DIRECTORY_VARIABLE).filter(|value| !value.is_empty());
-    variable.map_or_else(|| cache.join("images"), PathBuf::from)
-}
-
 /// The store of this machine. It is opened for each image, and stays open while the image is used.
 #[derive(Debug)]
 pub(super) struct OciImageStore {
@@ -28,8 +19,8 @@ pub(super) struct OciImageStore {
 }
 
 impl OciImageStore {
-    pub(super) fn new(cache: PathBuf) -> Self {
-        Self { directory: directory(&cache) }
+    pub(super) fn new(directory: PathBuf) -> Self {
+        Self { directory }
     }
 }
 

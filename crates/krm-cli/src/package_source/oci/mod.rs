@@ -17,7 +17,7 @@ use krm_core::Diagnostic;
 use krm_oci::Reference;
 
 #[cfg(feature = "oci")]
-use super::cache;
+use crate::cache_directory::Area;
 use super::{FetchedPackage, PackageSource, SourceKind};
 use settings::Settings;
 
@@ -54,7 +54,7 @@ pub(crate) fn image_digest(image: &str) -> Result<String, Diagnostic> {
 pub(crate) fn sandbox(program: Option<PathBuf>) -> Option<krm_run::Sandbox> {
     #[cfg(feature = "oci")]
     {
-        let images = image_store::OciImageStore::new(cache::root().ok()?);
+        let images = image_store::OciImageStore::new(Area::Images.directory()?);
         Some(krm_run::Sandbox::new(program?, std::sync::Arc::new(images)))
     }
     #[cfg(not(feature = "oci"))]

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use krm_core::Diagnostic;
 use krm_run::Pull;
 
+use super::cache_flags::CacheFlags;
 use super::finish::ResultFlags;
 use super::images::Images;
 use super::kinds::FnCommandKind;
@@ -103,6 +104,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     limits: LimitFlags,
+
+    #[command(flatten)]
+    cache: CacheFlags,
 
     #[command(flatten)]
     preview: Preview,

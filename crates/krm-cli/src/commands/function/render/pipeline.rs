@@ -56,6 +56,7 @@ pub(super) fn run(
     let activity = Activity::begin(&format!("rendering {}", session.loaded.title));
     let mut rendering = render(&renderer, tree, items);
     drop(activity);
+    args.cache.report(console);
     run_report::count(&rendering.pipeline, console);
     let package = fixed.as_ref().unwrap_or(&session.loaded.package);
     if rendering.pipeline.runs.is_empty() {
@@ -128,6 +129,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         environment: std::env::vars_os().collect::<Environment>(),
         interpreter: interpreter::program(),
         schemas: args.schemas.settings()?,
+        cache: args.cache.open(),
     };
     Ok(Renderer {
         factory,

@@ -1,0 +1,197 @@
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::*;
+use crate::{Execution, ExecutionEnd, Function, Invocation, Limits, RunKind, Tail};
+
+/// Entries in memory.
+#[derive(Debug, Default)]
+struct Memory(Mutex<BTreeMap<CacheKey, Vec<u8>>>);
+
+impl ResultStore for Memory {
+    fn get(&self, key: &CacheKey) -> Option<Vec<u8>> {
+        self.0.lock().unwrap().get(key).cloned()
+    }
+
+    fn put(&self, key: &CacheKey, entry: &[u8]) {
+        self.0.lock().unwrap().insert(*key, entry.to_vec());
+    }
+
+    fn discard(&self, key: &CacheKey) {
+        self.0.lock().unwrap().remove(key);
+    }
+}
+
+/// A function that returns its input and the number of its runs so far, if it is impure.
+#[derive(Default)]
+struct Probe {
+    runs: AtomicUsize,
+    is_impure: bool,
+    exit_code: i32,
+    has_no_identity: bool,
+}
+
+impl Function for &Probe {
+    fn name(&self) -> &str {
+        "probe"
+    }
+
+    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
+        let runs = self.runs.fetch_add(1, Ordering::Relaxed);
+        let mut stdout = invocation.input.to_vec();
+        if self.is_impure {
+            stdout.extend_from_slice(runs.to_string().as_bytes());
+        }
+        let mut stderr = Tail::new(invocation.limits.stderr);
+        stderr.push(b"said");
+        let (duration, image) = (Duration::ZERO, None);
+        Execution { stdout, stderr, duration, image, end: ExecutionEnd::Exited(self.exit_code) }
+    }
+
+    fn identity(&self) -> Option<FunctionIdentity> {
+        (!self.has_no_identity).then(|| FunctionIdentity::new("probe"))
+    }
+}
+
+fn call(probe: &Probe, store: &Arc<Memory>, mode: CacheMode, input: &str) -> Execution {
+    let store: Arc<dyn ResultStore> = Arc::<Memory>::clone(store);
+    let function = CachedFunction::new(probe, ResultCache::new(store, mode));
+    let execution = function.run(&mut Invocation::new(input.as_bytes()));
+    function.output_accepted();
+    execution
+}
+
+fn runs(probe: &Probe) -> usize {
+    probe.runs.load(Ordering::Relaxed)
+}
+
+#[test]
+fn same_input_runs_once_and_returns_the_same() {
+    let (probe, store) = (Probe::default(), Arc::default());
+    let [first, second] = [0; 2].map(|_| call(&probe, &store, CacheMode::Write, "a"));
+    assert_eq!((runs(&probe), &first.stdout), (1, &second.stdout));
+    assert_eq!((first.stderr.text(), first.end), (second.stderr.text(), second.end));
+    call(&probe, &store, CacheMode::Write, "b");
+    assert_eq!(runs(&probe), 2, "another input");
+}
+
+#[test]
+fn limits_are_part_of_the_key() {
+    let identity = FunctionIdentity::new("probe");
+    let key = |limits: Limits| identity.key_of(&limits, b"a");
+    let default = Limits::default();
+    let others = [
+        Limits { time: Duration::from_secs(1), ..default },
+        Limits { output: 1, ..default },
+        Limits { stderr: 1, ..default },
+        Limits { memory: 1, ..default },
+        Limits { processes: 1, ..default },
+        Limits { steps: 1, ..default },
+    ];
+    let keys: std::collections::BTreeSet<CacheKey> =
+        others.into_iter().chain([default]).map(key).collect();
+    assert_eq!(keys.len(), 7);
+}
+
+#[test]
+fn fields_cannot_be_shifted() {
+    let key =
+        |name: &str, value: &str| FunctionIdentity::new("x").field(name, value.as_bytes()).key();
+    assert_ne!(key("ab", "c"), key("a", "bc"));
+}
+
+#[test]
+fn failures_and_unknown_functions_are_not_cached() {
+    for probe in [
+        Probe { exit_code: 1, ..Probe::default() },
+        Probe { has_no_identity: true, ..Probe::default() },
+    ] {
+        let store = Arc::default();
+        call(&probe, &store, CacheMode::Write, "a");
+        call(&probe, &store, CacheMode::Write, "a");
+        assert_eq!((runs(&probe), store.0.lock().unwrap().len()), (2, 0));
+    }
+}
+
+#[test]
+fn output_that_is_not_accepted_is_not_cached() {
+    let (probe, store) = (Probe::default(), Arc::<Memory>::default());
+    let function = CachedFunction::new(&probe, ResultCache::new(store.clone(), CacheMode::Write));
+    function.run(&mut Invocation::new(b"a"));
+    assert!(store.0.lock().unwrap().is_empty());
+}
+
+#[test]
+fn reading_stores_nothing() {
+    let (probe, store) = (Probe::default(), Arc::default());
+    call(&probe, &store, CacheMode::Read, "a");
+    assert!(store.0.lock().unwrap().is_empty());
+    call(&probe, &store, CacheMode::Write, "a");
+    call(&probe, &store, CacheMode::Read, "a");
+    assert_eq!(runs(&probe), 2);
+}
+
+#[test]
+fn verification_finds_impure_functions_only() {
+    for is_impure in [false, true] {
+        let (probe, store) = (Probe { is_impure, ..Probe::default() }, Arc::default());
+        let first = call(&probe, &store, CacheMode::Verify, "a");
+        assert_eq!(first.end, ExecutionEnd::Exited(0), "nothing to compare with");
+        let second = call(&probe, &store, CacheMode::Verify, "a");
+        assert_eq!(second.end == ExecutionEnd::Stopped(RunKind::ImpureFunction), is_impure);
+        assert_eq!(runs(&probe), 2);
+        assert_eq!(store.0.lock().unwrap().is_empty(), is_impure, "a wrong entry is removed");
+    }
+}
+
+#[test]
+fn damaged_entry_is_a_miss_and_is_removed() {
+    let (probe, store) = (Probe::default(), Arc::<Memory>::default());
+    call(&probe, &store, CacheMode::Write, "a");
+    let (key, entry) = store.0.lock().unwrap().clone().pop_first().unwrap();
+    let mut damaged: Vec<Vec<u8>> = (0..entry.len()).map(|at| entry[..at].to_vec()).collect();
+    damaged.extend((0..entry.len()).map(|at| {
+        let mut entry = entry.clone();
+        entry[at] ^= 1;
+        entry
+    }));
+    damaged.push([&*entry, &b"x"[..]].concat());
+    for bytes in damaged {
+        assert!(!is_entry_of(&key, &bytes));
+        store.put(&key, &bytes);
+        let cache = ResultCache::new(store.clone(), CacheMode::Read);
+        assert_eq!(cache.look_up(&key), None);
+        assert_eq!((cache.counts(), store.get(&key)), ((0, 1), None));
+    }
+    let other = FunctionIdentity::new("other").key();
+    assert!(is_entry_of(&key, &entry) && !is_entry_of(&other, &entry), "another key");
+}
+
+#[test]
+fn digest_of_a_directory_covers_names_contents_and_permissions() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let mut seen = std::collections::BTreeSet::new();
+    let mut is_new = || seen.insert(directory_digest(directory.path()).unwrap());
+    std::fs::write(path("a"), "1").unwrap();
+    assert!(is_new());
+    assert!(!is_new());
+    std::fs::write(path("a"), "2").unwrap();
+    assert!(is_new(), "content");
+    std::fs::rename(path("a"), path("b")).unwrap();
+    assert!(is_new(), "name");
+    std::fs::create_dir(path("c")).unwrap();
+    assert!(is_new(), "directory");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path("b"), std::fs::Permissions::from_mode(0o600)).unwrap();
+        assert!(is_new(), "permissions");
+        std::os::unix::fs::symlink("b", path("d")).unwrap();
+        assert!(is_new(), "symlink");
+        std::fs::remove_file(path("d")).unwrap();
+        std::os::unix::fs::symlink("c", path("d")).unwrap();
+        assert!(is_new(), "target of a symlink");
+    }
+}
