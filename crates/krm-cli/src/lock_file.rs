@@ -43,12 +43,22 @@ pub(crate) struct LockedChart {
     pub(crate) digest: String,
 }
 
+/// Who must have signed images. Written by people, and kept.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct LockedSignature {
+    /// A repository, or the beginning of repositories if it ends with `*`.
+    pub(crate) images: String,
+    /// Fields and their values: `key`, or `identity` and `issuer`.
+    pub(crate) signer: Vec<(&'static str, String)>,
+}
+
 /// The content of a lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LockFile {
     pub(crate) packages: Vec<LockedPackage>,
     pub(crate) images: Vec<LockedImage>,
     pub(crate) charts: Vec<LockedChart>,
+    pub(crate) signatures: Vec<LockedSignature>,
 }
 
 impl LockFile {
@@ -106,6 +116,17 @@ impl LockFile {
                 digest: field("digest", "a field `digest`")?,
             });
         }
+        for node in items(root, "signatures") {
+            let images = get(node, "images").ok_or_else(|| invalid(node, "a field `images`"))?;
+            let fields = ["key", "identity", "issuer"];
+            let signer = fields.into_iter().filter_map(|name| Some((name, get(node, name)?)));
+            let signer: Vec<_> = signer.collect();
+            let names: Vec<&str> = signer.iter().map(|it| it.0).collect();
+            if names != ["key"] && names != ["identity", "issuer"] {
+                return Err(invalid(node, "either `key`, or `identity` and `issuer`"));
+            }
+            lock.signatures.push(LockedSignature { images, signer });
+        }
         Ok(lock)
     }
 
@@ -115,6 +136,7 @@ impl LockFile {
         sorted.packages.sort_by(|a, b| a.path.cmp(&b.path));
         sorted.images.sort();
         sorted.charts.sort();
+        sorted.signatures.sort();
         let mut text = HEAD.to_owned();
         let packages = sorted.packages.iter().map(|it| {
             let (location, lock) = (&it.lock.location, &it.lock);
@@ -147,6 +169,11 @@ impl LockFile {
             ]
         });
         add(&mut text, "charts", charts);
+        let signatures = sorted.signatures.iter().map(|it| {
+            let signer = it.signer.iter().map(|(name, value)| (*name, &**value));
+            [("images", &*it.images)].into_iter().chain(signer).collect()
+        });
+        add(&mut text, "signatures", signatures);
         text
     }
 
@@ -239,6 +266,10 @@ mod tests {
                 version: "1.10".to_owned(),
                 digest: "sha256:2".to_owned(),
             }],
+            signatures: vec![LockedSignature {
+                images: "ghcr.io/x/*".to_owned(),
+                signer: vec![("key", "cosign.pub".to_owned())],
+            }],
         };
         let text = lock.to_text();
         assert!(text.contains("  ref: \"1.0\"\n"), "a number in quotes stays a string: {text}");
@@ -255,6 +286,8 @@ mod tests {
             "packages: []\n",
             "version: 1\npackages:\n- path: a\n",
             "version: 1\nimages:\n- image: a\n",
+            "version: 1\nsignatures:\n- images: a\n",
+            "version: 1\nsignatures:\n- images: a\n  key: k\n  issuer: i\n",
         ] {
             let error = LockFile::parse(&File::parse(text.to_owned()).unwrap()).unwrap_err();
             assert_eq!(error.id(), "invalid-lock-file", "{text}");

@@ -56,6 +56,10 @@ diagnostic_kinds! {
         PullFailed { engine: &'static str, code: i32 } = "image-pull-failed": "cannot pull the image: {engine} exited with code {code}";
         /// krm itself did not get the image.
         ImageUnavailable { reason: String, advice: String } = "image-unavailable": "cannot get the image: {reason}", hint if (!advice.is_empty()) "{advice}";
+        /// cosign does not accept the signature of the image.
+        SignatureNotVerified { reason: String } = "image-signature-not-verified": "the signature of the image is not verified: {reason}";
+        /// krm.lock asks for signatures, and cosign is not installed.
+        CosignMissing = "cosign-missing": "krm.lock asks for a signature, and cosign is not on PATH", hint "install cosign";
         /// The file is not a module that can run.
         InvalidModule { reason: String } = "invalid-wasm-module": "{reason}";
         /// The module or the built-in function ended abnormally.
@@ -97,6 +101,8 @@ impl RunKind {
                 | Self::PullDisabled
                 | Self::PullFailed { .. }
                 | Self::NoRuntime { .. }
+                | Self::SignatureNotVerified { .. }
+                | Self::CosignMissing
                 | Self::ImageUnavailable { .. }
                 | Self::InvalidModule { .. }
         )

@@ -84,7 +84,7 @@ pub use pipeline::{
 pub use regular_file::{RegularFileError, read_limited, read_opened, read_regular_file};
 pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageLock, ImageTarget, InvalidConstraint,
-    Resolution, Resolved, similar_builtin, unknown_tag,
+    Resolution, Resolved, SignaturePolicy, similar_builtin, unknown_tag,
 };
 pub use result_cache::{
     CacheKey, CacheMode, FunctionIdentity, ResultCache, ResultStore, is_entry_of,

@@ -182,6 +182,9 @@ impl RuntimeFactory {
             pull: self.pull,
             args: Vec::new(),
         };
+        if let Some(lock) = &self.resolution.lock {
+            lock.verify(image, &self.environment).map_err(diagnostic)?;
+        }
         let choice = RuntimeChoice::of(self.engine.as_deref(), &self.environment);
         self.external(choice.and_then(|choice| {
             image_function(image, choice, (self.sandbox.as_ref(), settings), &self.environment)

@@ -4,6 +4,9 @@ use std::collections::BTreeMap;
 
 use krm_core::model::ImageName;
 
+use super::signature::{SignaturePolicy, Signatures};
+use crate::{Environment, RunKind};
+
 /// The digest of each image, by its name with registry and tag.
 ///
 /// ```
@@ -17,15 +20,27 @@ use krm_core::model::ImageName;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ImageLock {
     images: BTreeMap<String, String>,
+    signatures: Signatures,
 }
 
 impl FromIterator<(String, String)> for ImageLock {
     fn from_iter<I: IntoIterator<Item = (String, String)>>(images: I) -> Self {
-        Self { images: images.into_iter().collect() }
+        Self { images: images.into_iter().collect(), signatures: Signatures::default() }
     }
 }
 
 impl ImageLock {
+    /// The same lock with policies for signatures.
+    #[must_use]
+    pub fn with_signatures(self, policies: Vec<SignaturePolicy>) -> Self {
+        Self { signatures: Signatures::new(policies), ..self }
+    }
+
+    /// Verifies the signature of an image, if a policy asks for that.
+    pub(crate) fn verify(&self, image: &str, environment: &Environment) -> Result<(), RunKind> {
+        self.signatures.verify(image, environment)
+    }
+
     /// The image by its digest; none if the lock does not have it. An image with a digest is pinned already.
     pub fn pinned(&self, image: &str) -> Option<String> {
         let name = ImageName::parse(image).ok()?;

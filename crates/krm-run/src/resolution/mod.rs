@@ -3,10 +3,12 @@
 mod configuration;
 mod constraint;
 mod lock;
+mod signature;
 
 pub use configuration::Configuration;
 pub use constraint::{Constraint, InvalidConstraint};
 pub use lock::ImageLock;
+pub use signature::SignaturePolicy;
 
 use krm_catalog::{BUILTINS, Builtin, BuiltinRelease, Release, TagMatch};
 use krm_core::diagnostics::closest_name;

@@ -4,13 +4,13 @@ use std::path::Path;
 
 use krm_core::functions::kptfile::upstream::{UpstreamLock, upstream, upstream_lock};
 use krm_core::{Diagnostic, PackageFile};
-use krm_run::ImageLock;
+use krm_run::{ImageLock, SignaturePolicy};
 use krm_yaml::{File, Segment};
 
 use super::kinds::FnCommandKind;
 use crate::commands::pkg::kinds::PkgKind;
 use crate::loader::LoadedPackage;
-use crate::lock_file::{self, LockFile};
+use crate::lock_file::{self, LockFile, LockedSignature};
 use crate::{Exit, Failure, disk};
 
 /// The flag.
@@ -24,8 +24,10 @@ pub(super) struct LockFlag {
 impl LockFlag {
     /// The digests of images; none without the flag.
     pub(super) fn images(self, dir: &str) -> Result<Option<ImageLock>, Failure> {
-        let Some((_, file)) = self.read(dir)? else { return Ok(None) };
-        Ok(Some(file.images.into_iter().map(|it| (it.image, it.digest)).collect()))
+        let Some((root, file)) = self.read(dir)? else { return Ok(None) };
+        let policies = file.signatures.iter().map(|it| policy(it, &root)).collect();
+        let images: ImageLock = file.images.into_iter().map(|it| (it.image, it.digest)).collect();
+        Ok(Some(images.with_signatures(policies)))
     }
 
     /// Checks that every package with an upstream is the one that the lock file has.
@@ -54,6 +56,17 @@ impl LockFlag {
         let (file, _) = LockFile::read(&root).map_err(Failure::input)?.ok_or_else(missing)?;
         Ok(Some((root, file)))
     }
+}
+
+/// The policy of an entry. The file of a key is relative to the lock file.
+fn policy(entry: &LockedSignature, root: &Path) -> SignaturePolicy {
+    let field = |name: &str| entry.signer.iter().find(|it| it.0 == name).map(|it| it.1.clone());
+    let key = field("key").map(|key| match key.contains("://") {
+        true => key.into(),
+        false => root.join(key).into_os_string(),
+    });
+    let identity = field("identity").zip(field("issuer"));
+    SignaturePolicy { images: entry.images.clone(), key, identity }
 }
 
 /// Checks one package. A Kptfile without an upstream is the user's own.

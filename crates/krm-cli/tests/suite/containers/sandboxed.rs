@@ -277,6 +277,43 @@ fn locked_image_runs_by_its_digest() {
     assert!(ran.stderr.starts_with("error[image-unavailable]: "), "{}", ran.stderr);
 }
 
+/// Only the call is tested: the program is not the real cosign.
+#[test]
+fn cosign_is_called_where_the_lock_has_a_policy() {
+    let Some(pulls) = Pulls::new() else { return };
+    let digest = pulls.push("fn:v1", &format!(r#""Cmd":{RUN_SCRIPT}"#));
+    let host = &pulls.registry.host;
+    let lock = format!(
+        "version: 1\nimages:\n- image: {host}/fn:v1\n  digest: {digest}\nsignatures:\n- images: {host}/*\n  key: cosign.pub\n"
+    );
+    pulls.shop.sandbox.write("shop/krm.lock", lock.as_bytes());
+    let missing = pulls.eval("fn:v1", "cat", "--locked");
+    assert_eq!(missing.exit, 4);
+    assert!(missing.stderr.contains("error[cosign-missing]: "), "{}", missing.stderr);
+    let script = "#!/bin/sh\necho \"$@\" >>$PWD/calls\n[ ! -e $PWD/refuse ] || { echo no matching signatures >&2; exit 1; }\n";
+    pulls.shop.sandbox.write("bin/cosign", script.as_bytes());
+    pulls.shop.sandbox.run("chmod +x bin/cosign");
+    let line = format!(
+        "PATH=$PWD/bin:$PATH KRM_IMAGE_STORE=$PWD/store krm fn eval shop -q --runtime {} -i {host}/fn:v1 -e DO=cat --locked",
+        pulls.shop.runtime
+    );
+    let ran = pulls.shop.sandbox.run(&line);
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    let key = pulls.shop.sandbox.path().join("shop/cosign.pub");
+    let key = key.parent().unwrap().canonicalize().unwrap().join("cosign.pub");
+    let expected = format!("verify --key {} {host}/fn@{digest}\n", key.display());
+    assert_eq!(pulls.shop.sandbox.files()["calls"], expected);
+    pulls.shop.sandbox.write("refuse", b"");
+    let refused = pulls.shop.sandbox.run(&line);
+    assert_eq!(refused.exit, 4);
+    let reason = "error[image-signature-not-verified]: ";
+    assert!(
+        refused.stderr.contains(reason) && refused.stderr.contains("no matching signatures"),
+        "{}",
+        refused.stderr
+    );
+}
+
 #[test]
 fn doctor_names_a_runtime_that_works() {
     let sandbox = Sandbox::new();
