@@ -22,7 +22,8 @@ use crate::{
     BuiltinPolicy, ContainerSettings, DeclaredBy, Environment, Exec, ExecSettings, Function,
     GrantedCharts, GrantedDocuments, GrantedSchemas, Interpreted, Interrupt, Limits, Network,
     PackageFiles, Permissions, ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved,
-    ResultCache, Runner, Sandbox, SchemaSettings, Variable, Wasi, WasiSettings, condition, read_regular_file,
+    ResultCache, Runner, Sandbox, SchemaSettings, Variable, Wasi, WasiSettings, condition,
+    read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.

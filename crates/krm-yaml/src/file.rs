@@ -115,6 +115,19 @@ impl File {
         &self.text
     }
 
+    /// The text with a line break at its end, so that another document can follow it.
+    ///
+    /// A block scalar that ends the text without a line break gets the indicator `-`, because its value would get one, too:
+    ///
+    /// ```
+    /// let file = krm_yaml::File::parse("a: |\n  x".to_owned())?;
+    /// assert_eq!(file.closed_text(), "a: |-\n  x\n");
+    /// # Ok::<(), krm_yaml::ReadError>(())
+    /// ```
+    pub fn closed_text(&self) -> String {
+        crate::edit::closed(self)
+    }
+
     /// The text, without copying it if nobody else shares it.
     pub fn into_text(self) -> String {
         self.text.into_string()

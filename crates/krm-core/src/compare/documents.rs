@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use krm_yaml::NodeRef;
 
 use super::fingerprint;
-use crate::model::resource::{is_resource, resources};
+use crate::model::resource::{is_resource, is_written, resources};
 use crate::{Package, PackageFile};
 
 /// A document of each package that has it, with its file.
@@ -110,5 +110,5 @@ pub(crate) fn document_roots(
 pub(crate) fn content_roots(file: &PackageFile) -> impl Iterator<Item = NodeRef<'_>> {
     let documents = file.file().into_iter().flat_map(|it| it.documents());
     let roots = documents.filter_map(|document| document.root());
-    roots.filter(|root| root.is_collection() || !root.text().is_empty())
+    roots.filter(|root| is_written(*root))
 }

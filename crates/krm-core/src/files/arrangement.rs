@@ -6,7 +6,7 @@ use krm_yaml::{DocumentRef, Edit, EditError, EditErrorKind, EmptyParents, File, 
 
 use crate::compare::fingerprint;
 use crate::files::remove;
-use crate::model::resource::resources;
+use crate::model::resource::{is_written, resources};
 use crate::print::source_text;
 
 /// The position of a resource in its file.
@@ -202,7 +202,7 @@ impl Arrangement<'_> {
     fn check(&self, file: &File, text: &str, emptied: &BTreeSet<usize>) -> Result<(), EditError> {
         let new = File::parse(text.to_owned())
             .map_err(|error| EditError::new(whole_span(file), error))?;
-        let is_there = |root: &NodeRef<'_>| root.is_collection() || !root.text().is_empty();
+        let is_there = |root: &NodeRef<'_>| is_written(*root);
         let print =
             |document: DocumentRef<'_>| document.root().filter(is_there).map(fingerprint::of);
         let kept = file.documents().filter(|document| !emptied.contains(&document.index()));
@@ -221,7 +221,7 @@ impl Arrangement<'_> {
 
 /// The text of a document that is inserted behind a `---` line.
 fn document_text(node: NodeRef<'_>) -> String {
-    let text = source_text::ensure_trailing_newline(source_text::texts(&[node]).concat());
+    let text = source_text::lines(node);
     // What follows `---` on its line moves to the next one.
     let is_beside_marker = node.parent().is_none() && node.document().text().starts_with("--- ");
     if is_beside_marker { text.trim_start().to_owned() } else { text }
@@ -300,9 +300,7 @@ fn push_document(out: &mut String, text: &str, line_break: &str) {
         out.clear();
     }
     if !out.is_empty() {
-        if !out.ends_with('\n') {
-            out.push_str(line_break);
-        }
+        *out = source_text::closed(std::mem::take(out));
         out.push_str("---");
         out.push_str(line_break);
     }
@@ -370,6 +368,19 @@ mod tests {
         );
         assert_eq!(arranged("", &[], new, None).unwrap(), new);
         assert_eq!(arranged("a: 1\r\n", &[], "x: 1\n", None).unwrap(), "a: 1\r\n---\r\nx: 1\r\n");
+    }
+
+    #[test]
+    fn block_scalar_at_the_end_without_a_line_break_keeps_its_value() {
+        assert_eq!(
+            arranged("a: |\n  x", &[], "b: >2\n    y", None).unwrap(),
+            "a: |-\n  x\n---\nb: >2-\n    y\n"
+        );
+        assert_eq!(arranged("a: |\n  x\n", &[], "b: 1", None).unwrap(), "a: |\n  x\n---\nb: 1\n");
+        assert_eq!(
+            arranged("a: |+\r\n  x", &[], "b: 1\n", None).unwrap(),
+            "a: |-\r\n  x\r\n---\r\nb: 1\r\n"
+        );
     }
 
     #[test]

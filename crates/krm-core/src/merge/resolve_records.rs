@@ -9,7 +9,7 @@ use super::kinds::MergeKind;
 use super::node::Side;
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::model::resource::{Resource, resources};
-use crate::print::source_text::{ensure_trailing_newline, texts};
+use crate::print::source_text::lines;
 use crate::{Diagnostic, PackagePath};
 
 /// The texts of files by name, relative to the directory of the records, or to the package with a leading slash. `None` for a file that
@@ -114,7 +114,7 @@ fn move_resource(
     let text = |files: &ResolvedFiles, name: &str| files.get(name).cloned().flatten();
     let file = parse(text(files, &record.file).unwrap_or_default())?;
     let resource = find(&file, record).ok_or_else(|| stale(record))?;
-    let moved = ensure_trailing_newline(texts(&[resource.node]).concat());
+    let moved = lines(resource.node);
     let [source, new] = [&*record.file, target].map(PackagePath::is_json_name);
     let rest = arrange(&file, &removal(resource), source)?;
     let other = parse(text(files, target).unwrap_or_default())?;

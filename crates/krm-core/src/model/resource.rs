@@ -147,6 +147,11 @@ pub(crate) fn is_null(node: NodeRef<'_>) -> bool {
     node.as_scalar().is_some_and(|scalar| scalar.resolve() == ScalarType::Null)
 }
 
+/// Whether the root of a document is written, if only as a tag: the root of a document without content is an empty scalar.
+pub(crate) fn is_written(root: NodeRef<'_>) -> bool {
+    root.is_collection() || !root.text().is_empty() || root.tag().is_some()
+}
+
 /// A field, looked up through aliases and merge keys (`<<`).
 pub(crate) fn field<'a>(node: NodeRef<'a>, name: &str) -> Option<NodeRef<'a>> {
     let mapping = node.resolve().as_mapping()?;

@@ -52,7 +52,7 @@ pub fn texts(entries: &[Entry<'_>]) -> Vec<String> {
     let texts = entries.chunk_by(|a, b| document(a) == document(b)).flat_map(|same| {
         source_text::texts(&same.iter().map(|entry| entry.node).collect::<Vec<_>>())
     });
-    texts.map(source_text::ensure_trailing_newline).collect()
+    texts.zip(entries).map(|(text, entry)| source_text::end_line(text, entry.node)).collect()
 }
 
 /// Calls `print` with the selected entries of a file, after applying the options to the file.

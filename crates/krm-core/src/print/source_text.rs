@@ -1,7 +1,7 @@
 //! The source text of a node: as it is written, without the indentation of its parents, with the comments inside it.
 
 use crate::functions::resource_list::serialize;
-use krm_yaml::{Comment, CommentPosition, DocumentRef, NodeRef, ScalarStyle, Span};
+use krm_yaml::{Comment, CommentPosition, DocumentRef, File, NodeRef, ScalarStyle, Span};
 
 /// The source text of a node with its tag, without its anchor, and without a line break at the end.
 ///
@@ -48,12 +48,29 @@ pub(crate) fn document_texts(nodes: &[NodeRef<'_>]) -> Vec<String> {
         [node] if node.parent().is_none() => vec![text(*node)],
         _ => texts(nodes),
     };
-    let ends_file = |node: &NodeRef<'_>| {
-        let text = node.document().file().text();
-        node.end() as usize == text.len() && !text.ends_with('\n')
+    let ended = |(text, node): (String, &NodeRef<'_>)| match ends_file_without_line_break(*node) {
+        true => text,
+        false => ensure_trailing_newline(text),
     };
-    let ended = |(text, node)| if ends_file(node) { text } else { ensure_trailing_newline(text) };
     all.into_iter().zip(nodes).map(ended).collect()
+}
+
+/// The source text of a resource as lines that can be put before others, with the comments above it.
+pub(crate) fn lines(node: NodeRef<'_>) -> String {
+    end_line(texts(&[node]).concat(), node)
+}
+
+/// Adds the line break at the end of a node's text. If the file ends without one, the text keeps its meaning: see [`closed`].
+pub(crate) fn end_line(text: String, node: NodeRef<'_>) -> String {
+    match ends_file_without_line_break(node) {
+        true => closed(text),
+        false => ensure_trailing_newline(text),
+    }
+}
+
+fn ends_file_without_line_break(node: NodeRef<'_>) -> bool {
+    let text = node.document().file().text();
+    node.end() as usize == text.len() && !text.ends_with('\n')
 }
 
 /// The span of a document's text as [`document_texts`] returns it: its content and one line break. None if a line break is missing and
@@ -105,6 +122,19 @@ pub fn ensure_trailing_newline(mut text: String) -> String {
         text.push_str(if text.contains("\r\n") { "\r\n" } else { "\n" });
     }
     text
+}
+
+/// Adds a line break at the end of the text of a file if there is none, without changing its meaning: see [`File::closed_text`].
+///
+/// For the text of a node, whose own line break was left out, use [`ensure_trailing_newline`].
+pub(crate) fn closed(text: String) -> String {
+    if text.is_empty() || text.ends_with('\n') {
+        return text;
+    }
+    match File::parse(text.clone()) {
+        Ok(file) => file.closed_text(),
+        Err(_) => ensure_trailing_newline(text),
+    }
 }
 
 fn text_among(node: NodeRef<'_>, comments: &[Comment<'_>]) -> String {

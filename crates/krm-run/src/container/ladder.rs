@@ -4,7 +4,10 @@
 use super::engine::{ENGINE_VARIABLE, ENGINES, SANDBOXES};
 use super::{Container, ContainerSettings, Engine, check};
 use crate::sandbox::{Builder, SandboxFailure, SandboxedImage};
-use crate::{Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind, Sandbox};
+use crate::{
+    Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind,
+    Sandbox,
+};
 
 /// Why a krm without the client of registries has no sandbox.
 pub(super) const NOT_BUILT_IN: &str = "this krm was built without the feature `oci`";

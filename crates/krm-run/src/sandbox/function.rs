@@ -9,8 +9,8 @@ use super::{Builder, Sandbox, UnpackedImage};
 use crate::container::{identity, is_isolated};
 use crate::process::RunningChild;
 use crate::{
-    ContainerSettings, Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation, Limits, Pull,
-    RunKind,
+    ContainerSettings, Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation,
+    Limits, Pull, RunKind,
 };
 
 /// How long an unneeded sandbox may take to exit by itself.

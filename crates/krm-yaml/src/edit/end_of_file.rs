@@ -7,6 +7,7 @@
 use super::lower::EditContext;
 use super::splice::{FILE, Splice};
 use crate::document::DocumentRef;
+use crate::file::File;
 use crate::node_ref::NodeRef;
 use crate::span::Span;
 
@@ -62,6 +63,29 @@ pub(crate) fn mend(context: &mut EditContext<'_>) {
 /// Changes the header to `-`: no final line break.
 fn strip(context: &mut EditContext<'_>, node: NodeRef<'_>) {
     let Some(header) = node.as_scalar().and_then(|scalar| scalar.header()) else { return };
-    let mended = header.of(context.text).replace('+', "") + "-";
-    context.splices.push(Splice::new(header, mended));
+    context.splices.push(Splice::new(header, stripping(header.of(context.text))));
+}
+
+/// The header of a block scalar with `-`.
+fn stripping(header: &str) -> String {
+    header.replace('+', "") + "-"
+}
+
+/// The text of a file with a line break at its end; see [`File::closed_text`].
+pub(crate) fn closed(file: &File) -> String {
+    let mut text = file.text().to_owned();
+    if text.is_empty() || text.ends_with('\n') {
+        return text;
+    }
+    let line_break = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let last = file.documents().last().and_then(DocumentRef::last_node);
+    let open = last.filter(|last| {
+        let is_last = last.end() as usize == text.len() && is_open_block_scalar(*last);
+        is_last && last.as_scalar().is_some_and(|scalar| !scalar.value().ends_with('\n'))
+    });
+    if let Some(header) = open.and_then(|last| last.as_scalar()?.header()) {
+        let stripping = stripping(header.of(&text));
+        text.replace_range(header.start as usize..header.end as usize, &stripping);
+    }
+    text + line_break
 }

@@ -44,6 +44,7 @@ use crate::span::Span;
 use crate::value::Value;
 
 pub(crate) use crate::error::{EditError, EditErrorKind};
+pub(crate) use end_of_file::closed;
 pub(crate) use entry_positions::EntryPositions;
 pub(crate) use verify::{Expected, read_back};
 

@@ -16,9 +16,9 @@ use std::path::PathBuf;
 use krm_core::Diagnostic;
 use krm_oci::Reference;
 
+use super::{FetchedPackage, PackageSource, SourceKind};
 #[cfg(feature = "oci")]
 use crate::cache_directory::Area;
-use super::{FetchedPackage, PackageSource, SourceKind};
 use settings::Settings;
 
 /// The annotations of an artifact. Spec: OCI image specification, "Pre-Defined Annotation Keys".

@@ -225,14 +225,12 @@ impl<'a, 'm> MovePlan<'a, 'm> {
             return;
         }
         if !text.is_empty() {
-            *text = source_text::ensure_trailing_newline(std::mem::take(text));
+            *text = source_text::closed(std::mem::take(text));
             text.push_str(if text.contains("\r\n") { "---\r\n" } else { "---\n" });
         }
-        let document = it.resource.resource.document();
-        text.push_str(&source_text::ensure_trailing_newline(own_text(
-            document,
-            self.is_emptied(&from),
-        )));
+        let node = it.resource.resource.node;
+        let own = own_text(node.document(), self.is_emptied(&from));
+        text.push_str(&source_text::end_line(own, node));
     }
 }
 

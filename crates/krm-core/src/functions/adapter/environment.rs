@@ -30,10 +30,8 @@ const WHOLE_CONFIG: &str = "KUST_FUNCTION_CONFIG";
 /// # Errors
 /// A collection has no JSON form.
 pub fn environment(config: NodeRef<'_>) -> Result<Vec<(String, String)>, Diagnostic> {
-    let mut all = vec![(
-        WHOLE_CONFIG.to_owned(),
-        source_text::ensure_trailing_newline(source_text::text(config)),
-    )];
+    let mut all =
+        vec![(WHOLE_CONFIG.to_owned(), source_text::end_line(source_text::text(config), config))];
     for (key, value) in fields(config)? {
         let name = variable_name(&key);
         if name.is_empty() || is_protected(&name) {

@@ -156,18 +156,12 @@ fn with_documents(
             .map_err(|error| Diagnostic::from_edit(&error, &file))?;
         return edit.apply().map_err(|error| Diagnostic::from_edit(&error, &file));
     }
-    let mut text = if text.trim().is_empty() {
-        String::new()
-    } else {
-        source_text::ensure_trailing_newline(text)
-    };
+    let mut text = if text.trim().is_empty() { String::new() } else { source_text::closed(text) };
     for resource in new {
         if !text.is_empty() {
             text.push_str("---\n");
         }
-        text.push_str(&source_text::ensure_trailing_newline(
-            source_text::texts(&[resource.node]).concat(),
-        ));
+        text.push_str(&source_text::lines(resource.node));
     }
     Ok(text)
 }

@@ -47,9 +47,10 @@ impl<'a> Input<'a> {
     pub fn texts(self) -> Vec<String> {
         let texts = |document| {
             let nodes: Vec<NodeRef<'a>> = received(document).iter().map(|it| it.node).collect();
-            source_text::texts(&nodes)
+            let texts = source_text::texts(&nodes).into_iter().zip(nodes);
+            texts.map(|(text, node)| source_text::end_line(text, node)).collect::<Vec<_>>()
         };
-        self.file.documents().flat_map(texts).map(source_text::ensure_trailing_newline).collect()
+        self.file.documents().flat_map(texts).collect()
     }
 }
 

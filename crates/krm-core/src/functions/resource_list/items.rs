@@ -5,7 +5,7 @@ use std::sync::Arc;
 use krm_yaml::{File, NodeRef};
 
 use super::{Item, ResourceListKind, serialize};
-use crate::model::resource::{is_resource, resources};
+use crate::model::resource::{is_resource, is_written, resources};
 use crate::print::source_text;
 use crate::{Diagnostic, Package, PackageFile, PackageResource};
 
@@ -108,7 +108,7 @@ impl Items {
 
 /// The place of a document that is neither a resource nor a list of resources; none for an empty one.
 fn skipped_document(root: Option<NodeRef<'_>>, file: &PackageFile) -> Option<String> {
-    let root = root.filter(|it| it.is_collection() || !it.text().is_empty())?;
+    let root = root.filter(|it| is_written(*it))?;
     (!is_resource(root)).then(|| format!("{}:{}", file.display_path, root.position().line))
 }
 

@@ -12,6 +12,8 @@ use crate::files::arrangement::is_blank;
 use crate::files::remove;
 use crate::merge::kinds::MergeKind;
 use crate::merge::package::{MergeUnit, UnitPairing, UnitVersion};
+use crate::model::resource::is_written;
+use crate::print::source_text;
 use crate::{Diagnostic, Package, PackageFile, PackagePath};
 
 /// A file with its display name.
@@ -244,7 +246,7 @@ fn assemble(
 /// How many documents are not empty.
 fn count_documents(file: &File) -> usize {
     let roots = file.documents().filter_map(|document| document.root());
-    roots.filter(|root| root.is_collection() || !root.text().is_empty()).count()
+    roots.filter(|root| is_written(*root)).count()
 }
 
 /// The text of a file without the removed documents and with the new ones.
@@ -278,17 +280,15 @@ fn append(text: &mut String, document: DocumentRef<'_>, new: &str) {
     if is_blank(text) && new.starts_with(text.trim_end()) {
         text.clear();
     }
+    *text = source_text::closed(std::mem::take(text));
     let mut lines = String::new();
-    if !text.is_empty() && !text.ends_with('\n') {
-        lines.push('\n');
-    }
     let is_empty = text.trim().is_empty();
     if !document.directives().is_empty() && !is_empty && !text.trim_end().ends_with("\n...") {
         lines.push_str("...\n");
     } else if document.start_marker().is_none() && !is_empty {
         lines.push_str("---\n");
     }
-    lines.push_str(&new);
+    lines.push_str(&source_text::closed(new));
     if !lines.ends_with('\n') {
         lines.push('\n');
     }

@@ -226,7 +226,7 @@ pub(super) fn merge_into_copy<'a>(
     if source.kind() != destination.kind() || !destination.is_collection() {
         return Ok(MergedCopy::Incompatible);
     }
-    let text = source_text::ensure_trailing_newline(source_text::texts(&[destination]).concat());
+    let text = source_text::lines(destination);
     let copy = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
     let root = copy.document(0).and_then(|document| document.root());
     let Some(root) = root else { return Ok(MergedCopy::Incompatible) };

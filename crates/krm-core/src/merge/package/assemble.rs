@@ -12,7 +12,7 @@ use super::{FileChange, FileMerge, FileMergeResult, PackageMerge, PackageMergeRe
 use crate::files::Placement;
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::merge::node::{Merger, NewDocument};
-use crate::print::source_text::{ensure_trailing_newline, texts};
+use crate::print::source_text::lines;
 use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// The new state of a file while it is assembled.
@@ -112,7 +112,7 @@ impl<'a> PackageMerge<'a, '_> {
         let text = match Merger::new(self.options.nodes).new_document(part.version())? {
             NewDocument::Unchanged => return Ok(None),
             NewDocument::Deleted => String::new(),
-            NewDocument::Pruned(graft) => ensure_trailing_newline(texts(&[graft.node()]).concat()),
+            NewDocument::Pruned(graft) => lines(graft.node()),
         };
         File::parse(text).map(Some).map_err(|error| Diagnostic::from(&error))
     }

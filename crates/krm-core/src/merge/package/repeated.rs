@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use krm_yaml::File;
 
 use crate::model::resource::resources;
+use crate::print::source_text;
 
 /// Splits a stream: the first text has the first occurrence of every resource, the second text the second occurrences, and so on.
 ///
@@ -34,9 +35,7 @@ pub fn split_repeated_resources(file: &File) -> Vec<String> {
             texts.push(String::new());
         }
         let text = &mut texts[at];
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
+        *text = source_text::closed(std::mem::take(text));
         text.push_str(document.text());
     }
     texts
