@@ -12,6 +12,8 @@ use rayon::prelude::*;
 pub(crate) struct Changes<'a> {
     values: BTreeMap<usize, (NodeRef<'a>, Value<'static>)>,
     new: BTreeMap<usize, (NodeRef<'a>, Branch)>,
+    /// Whether the resource has aliases. Without any, no node is shared, and it does not matter how it was reached.
+    has_aliases: bool,
     /// Aliases on the paths that were followed.
     aliases: BTreeSet<usize>,
     /// The ends of paths without and with an alias or `<<` on the way.
@@ -52,6 +54,11 @@ impl<'a> FieldSlot<'a> {
 }
 
 impl<'a> Changes<'a> {
+    fn of(resource: &'a Resource) -> Self {
+        let has_aliases = resource.root().document().aliases().next().is_some();
+        Self { has_aliases, ..Self::default() }
+    }
+
     /// The value of a key, through aliases and `<<`. None if the node is not a mapping.
     pub(crate) fn get(&mut self, node: NodeRef<'a>, key: &str) -> Option<Option<NodeRef<'a>>> {
         let node = self.resolve(node);
@@ -71,8 +78,10 @@ impl<'a> Changes<'a> {
 
     /// Records that a path ends at a node, and whether it went through an alias.
     pub(crate) fn arrive(&mut self, node: NodeRef<'a>, is_shared: bool) {
-        let ends = if is_shared { &mut self.indirect } else { &mut self.direct };
-        ends.insert(node.index());
+        if self.has_aliases {
+            let ends = if is_shared { &mut self.indirect } else { &mut self.direct };
+            ends.insert(node.index());
+        }
     }
 
     /// Whether a node is an alias or was only reached through one.
@@ -186,7 +195,7 @@ pub(crate) fn change<T>(
     collect: impl for<'a> FnOnce(&mut Changes<'a>, &'a Resource) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let before = resource.clone();
-    let mut changes = Changes::default();
+    let mut changes = Changes::of(&before);
     let collected = collect(&mut changes, &before)?;
     if changes.is_empty() {
         return Ok(collected);

@@ -30,13 +30,13 @@ pub(crate) struct FieldSpec {
 
 /// Whether a resource has this group, version and kind. Empty strings match any.
 pub(crate) fn is_of(resource: &Resource, [group, version, kind]: [&str; 3]) -> bool {
-    if !kind.is_empty() && resource.kind() != kind {
+    if !kind.is_empty() && resource.view().kind() != kind {
         return false;
     }
     if group.is_empty() && version.is_empty() {
         return true;
     }
-    let api_version = resource.api_version();
+    let api_version = resource.view().api_version();
     let (its_group, its_version) = api_version.split_once('/').unwrap_or(("", &api_version));
     let matches = |expected: &str, actual: &str| expected.is_empty() || expected == actual;
     matches(group, its_group) && matches(version, its_version)
@@ -52,6 +52,11 @@ impl FieldSpec {
     /// The keys of the path.
     pub(crate) fn keys(&self) -> &[String] {
         self.keys.get_or_init(|| keys(&self.path))
+    }
+
+    /// Whether the field is one of resources of this kind, of some group and version.
+    pub(crate) fn is_of_kind(&self, kind: &str) -> bool {
+        self.kind.is_empty() || self.kind == kind
     }
 
     pub(crate) fn selects(&self, resource: &Resource) -> bool {

@@ -123,7 +123,8 @@ fn set<'a>(
     annotations: &BTreeMap<String, String>,
 ) -> Result<Vec<String>, Error> {
     let mut paths: Vec<String> = Vec::new();
-    for field in fields {
+    let kind = resource.view().kind();
+    for field in fields.iter().filter(|field| field.is_of_kind(&kind)) {
         let slots = field.find(resource, changes)?;
         for slot in &slots {
             for (name, value) in annotations {

@@ -47,6 +47,23 @@ impl Document {
         found.map_or(0, |at| self.indents[at].columns)
     }
 
+    /// Whether the block scalars among the nodes of a range have the same indentation as those of a range of another table.
+    pub(crate) fn has_same_indents(
+        &self,
+        own: std::ops::Range<usize>,
+        other: &Self,
+        their: std::ops::Range<usize>,
+    ) -> bool {
+        let indents = |table: &'_ Self, range: &std::ops::Range<usize>| {
+            let at = |node: usize| table.indents.partition_point(|it| (it.node as usize) < node);
+            at(range.start)..at(range.end)
+        };
+        let (ours, theirs) = (indents(self, &own), indents(other, &their));
+        let relative = |it: &Indent, start: usize| (it.node as usize - start, it.columns);
+        let one = self.indents[ours].iter().map(|it| relative(it, own.start));
+        one.eq(other.indents[theirs].iter().map(|it| relative(it, their.start)))
+    }
+
     /// The table of a part of this document, if that is certain to be what a parse of the part would give.
     fn cut(&self, part: Span) -> Option<Self> {
         let is_inside = |node: &Node| {

@@ -73,6 +73,12 @@ pub(crate) fn entries<'a>(collection: NodeRef<'a>) -> Vec<EntryLayout<'a>> {
     out
 }
 
+/// The first byte of the first entry of a collection, without the comments above it.
+pub(crate) fn first_head(collection: NodeRef<'_>) -> Option<u32> {
+    let first = collection.children().next()?;
+    Some(head_of(collection, first, collection.start()))
+}
+
 /// The layout of only the entry with this value. Computing all entries for each of them would take quadratic time.
 pub(crate) fn entry(value: NodeRef<'_>) -> Option<EntryLayout<'_>> {
     let collection = value.parent()?;

@@ -140,7 +140,8 @@ impl Node {
     }
 
     /// The index of the parent; `None` if it has to be searched for.
-    fn parent(self) -> Option<u32> {
+    #[inline]
+    pub(crate) fn parent(self) -> Option<u32> {
         Some(self.meta >> PARENT_SHIFT).filter(|parent| *parent != FAR)
     }
 
@@ -168,17 +169,8 @@ impl Node {
         self.extent = index;
     }
 
-    /// Whether the other node is this one, moved by a number of rows in the table and of bytes in the text (both wrapping). Nodes whose meaning
-    /// depends on other positions (aliases, anchors, tags) are never equal. The indentation of block scalars is not compared.
-    pub(crate) fn is_moved(&self, other: &Self, rows: u32, bytes: u32) -> bool {
-        let is_near = |node: &Self| node.meta >> PARENT_SHIFT != FAR;
-        self.meta.wrapping_add(rows << PARENT_SHIFT) == other.meta
-            && is_near(self)
-            && is_near(other)
-            && self.is_moved_root(other, rows, bytes)
-    }
-
-    /// The same for the root of a tree, where it does not matter whether it is a key or an element, and of what.
+    /// Whether the other node is this one as [`are_moved`] compares them, as the root of a tree: it does not matter whether it is a key or an
+    /// element, and of what.
     pub(crate) fn is_moved_root(&self, other: &Self, rows: u32, bytes: u32) -> bool {
         let mask = KIND | PROPERTIES;
         let extent = if self.is_collection() { rows } else { 0 };
@@ -222,6 +214,37 @@ pub(crate) fn parent(nodes: &[Node], index: u32) -> u32 {
         nodes[..index as usize].iter().enumerate().rposition(holds).unwrap_or_default() as u32
     };
     nodes[index as usize].parent().unwrap_or_else(around)
+}
+
+/// Whether all nodes of a table have the index of their parent.
+pub(crate) fn have_parents(nodes: &[Node]) -> bool {
+    nodes.len() <= FAR as usize
+}
+
+/// Whether the other nodes are these, moved by a number of rows in the table and of bytes in the text (both wrapping). Children of the node
+/// `parent.0` are children of `parent.1` there, and the parents of all others move like them. Nodes whose meaning depends on other positions
+/// (aliases, anchors, tags) are never equal. The indentation of block scalars is not compared.
+///
+/// Both tables must have the indices of all parents ([`have_parents`]).
+pub(crate) fn are_moved(
+    nodes: &[Node],
+    others: &[Node],
+    (rows, bytes): (u32, u32),
+    parent: (u32, u32),
+) -> bool {
+    let parent_rows = parent.1.wrapping_sub(parent.0);
+    // Without branches, because almost all nodes are equal and an edit compares all nodes of its document.
+    let difference = |(node, other): (&Node, &Node)| {
+        let extent = if node.is_collection() { rows } else { 0 };
+        let up = if node.meta >> PARENT_SHIFT == parent.0 { parent_rows } else { rows };
+        (node.start.wrapping_add(bytes) ^ other.start)
+            | (node.extent.wrapping_add(extent) ^ other.extent)
+            | (node.meta.wrapping_add(up << PARENT_SHIFT) ^ other.meta)
+            | (node.meta & PROPERTIES)
+            | u32::from(node.meta & KIND == ALIAS)
+    };
+    nodes.len() == others.len()
+        && nodes.iter().zip(others).map(difference).fold(0, |all, one| all | one) == 0
 }
 
 /// The anchor and tag of a node, in a table of their own because few nodes have any.

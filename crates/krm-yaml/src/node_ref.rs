@@ -245,26 +245,50 @@ impl<'a> NodeRef<'a> {
         }
         let rows = other.index.wrapping_sub(self.index);
         let bytes = their.start.wrapping_sub(own.start);
-        let ([root, nodes @ ..], [other_root, others @ ..]) = (self.rows(), other.rows()) else {
+        let (table, other_table) = (self.document.table(), other.document.table());
+        let (nodes, others) = (&table.nodes[self.subtree()], &other_table.nodes[other.subtree()]);
+        let ([root, nodes @ ..], [other_root, others @ ..]) = (nodes, others) else {
             return false;
         };
-        // The value of a block scalar depends on its indentation.
-        let same_indent = |one: &Node, at: u32| {
-            let indent = |root: NodeRef<'_>| root.document.node(root.index + at).indent();
-            !one.is_block_text() || indent(self) == indent(other)
-        };
-        nodes.len() == others.len()
+        node::have_parents(&table.nodes)
+            && node::have_parents(&other_table.nodes)
             && root.is_moved_root(other_root, rows, bytes)
-            && same_indent(root, 0)
-            && nodes
-                .iter()
-                .zip(others)
-                .zip(1..)
-                .all(|((one, it), at)| one.is_moved(it, rows, bytes) && same_indent(one, at))
+            && node::are_moved(nodes, others, (rows, bytes), (self.index, other.index))
+            && table.has_same_indents(self.subtree(), other_table, other.subtree())
     }
 
-    fn rows(self) -> &'a [Node] {
-        &self.document.table().nodes[self.subtree()]
+    /// Whether the children of this collection with the indices in `range` are written the same in another one, where the first of them
+    /// has the index `at`: the same nodes and the same text from the first to the last of them. False in case of doubt, as for
+    /// [`NodeRef::is_written_as`].
+    pub(crate) fn has_same_children(self, range: Range<u32>, other: NodeRef<'_>, at: u32) -> bool {
+        let (table, other_table) = (self.document.table(), other.document.table());
+        let moved = |index: u32| at + (index - range.start);
+        let (own, their) =
+            (range.start as usize..range.end as usize, at as usize..moved(range.end) as usize);
+        if moved(range.end) > other.node().subtree_end(other.index)
+            || !node::have_parents(&table.nodes)
+            || !node::have_parents(&other_table.nodes)
+        {
+            return false;
+        }
+        let (nodes, others) = (&table.nodes[own.clone()], &other_table.nodes[their.clone()]);
+        let ([first, ..], [.., last]) = (nodes, nodes) else { return true };
+        let (rows, start) = (at.wrapping_sub(range.start), others[0].start);
+        let bytes = start.wrapping_sub(first.start);
+        // A collection that is the last node is empty.
+        let end = if last.is_collection() { last.start + 1 } else { last.leaf_span().end };
+        let (text, other_text) = (self.source().as_bytes(), other.source().as_bytes());
+        let other_end = end.wrapping_add(bytes);
+        // The value of a block scalar depends on whether something follows it.
+        let ends_alike = !last.is_block_text()
+            || ((end as usize) < text.len()) == ((other_end as usize) < other_text.len());
+        let other_text = other_text.get(start as usize..other_end as usize);
+        let text = text.get(first.start as usize..end as usize);
+        ends_alike
+            && text.is_some()
+            && text == other_text
+            && node::are_moved(nodes, others, (rows, bytes), (self.index, other.index))
+            && table.has_same_indents(own, other_table, their)
     }
 
     /// The span from the end of the previous node to the start of the next one.

@@ -156,6 +156,11 @@ pub(crate) struct EntryStyle {
 }
 
 impl EntryStyle {
+    /// The style of the entries of a block mapping, as far as new entries follow it.
+    pub(crate) fn of_keys<'a>(keys: impl Iterator<Item = NodeRef<'a>>) -> Self {
+        Self { key_style: shared_quotes(keys), ..Self::default() }
+    }
+
     pub(crate) fn of(entries: &[EntryLayout<'_>]) -> Self {
         let items = || entries.iter().filter(|entry| entry.key.is_none()).map(|entry| entry.value);
         let behind_dash = |entry: &EntryLayout<'_>| {

@@ -5,7 +5,7 @@ mod by_field_spec;
 use std::collections::BTreeMap;
 
 use krm_sdk::{Error, Resource, ResourceList, Severity};
-use krm_yaml::NodeRef;
+use krm_yaml::{Mapping, NodeRef};
 use serde::Deserialize;
 
 use crate::changes::{Changes, FieldSlot, change_each, not_a_mapping};
@@ -182,7 +182,7 @@ fn set<'a>(
     labels: &BTreeMap<String, String>,
 ) -> Result<usize, Error> {
     let mut count = 0;
-    let (api_version, kind) = (resource.api_version(), resource.kind());
+    let (api_version, kind) = (resource.view().api_version(), resource.view().kind());
     let group = api_version.split_once('/').map_or("core", |(group, _)| group);
     let matches_kind = |kinds| matches_kind(group, &kind, kinds);
     for rule in RULES.iter().filter(|rule| matches_kind(rule.kinds)) {
@@ -195,9 +195,12 @@ fn set<'a>(
         () if matches_kind(CRON) => &["spec", "jobTemplate", "spec", "template"],
         () => return Ok(count),
     };
-    let skips_affinity = has_no_affinity(resource, template);
+    let spec = pod_spec(resource, template);
     for (below, path, adds) in POD_RULES {
-        if skips_affinity && below.contains(&AFFINITY) {
+        // Most pods have neither an affinity nor spread constraints.
+        if let (Some(spec), Some(key)) = (spec, below.get(1))
+            && spec.get(key).is_none()
+        {
             continue;
         }
         for node in within(changes, resource, &[template, below].concat())? {
@@ -207,15 +210,11 @@ fn set<'a>(
     Ok(count)
 }
 
-const AFFINITY: &str = "affinity";
-
-/// Whether it is certain that a pod template has no affinity. Most have none, and four rules are about it.
-fn has_no_affinity(resource: &Resource, template: &[&str]) -> bool {
+/// The spec of a pod template, if it is certain that it has no other keys: aliases and merged keys are left to the search of a rule.
+fn pod_spec<'a>(resource: &'a Resource, template: &[&str]) -> Option<Mapping<'a>> {
     let mut path = template.iter().chain(&["spec"]);
     let spec = path.try_fold(resource.root(), |node, key| node.as_mapping()?.get(key));
-    // Aliases and merged keys are left to the search of the rule.
-    let spec = spec.and_then(NodeRef::as_mapping);
-    spec.is_some_and(|spec| spec.get(AFFINITY).is_none() && spec.get("<<").is_none())
+    spec.and_then(NodeRef::as_mapping).filter(|spec| spec.get("<<").is_none())
 }
 
 /// Whether a resource has one of the groups and kinds. `core` is the group without a name, and an empty name matches any group.

@@ -108,7 +108,8 @@ impl PackagePath {
 
     /// Whether a file name is one of a JSON file.
     pub fn is_json_name(name: &str) -> bool {
-        name.to_ascii_lowercase().ends_with(".json")
+        let extension = name.len().checked_sub(5).and_then(|at| name.as_bytes().get(at..));
+        extension.is_some_and(|extension| extension.eq_ignore_ascii_case(b".json"))
     }
 
     /// Whether this stands for standard input.

@@ -1,9 +1,7 @@
 //! Anchors: refuses edits that would change the value of an alias elsewhere, or leave an alias without its anchor.
 
-use std::collections::BTreeMap;
-
 use super::lower::CollectionChange;
-use super::{DocumentEdit, EditError, EditErrorKind};
+use super::{DocumentEdit, EditError, EditErrorKind, SmallMap};
 use crate::document::DocumentRef;
 use crate::node::NodeKind;
 use crate::node_ref::NodeRef;
@@ -12,7 +10,7 @@ use crate::node_ref::NodeRef;
 pub(crate) fn check(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
-    changes: &BTreeMap<u32, CollectionChange<'_>>,
+    changes: &SmallMap<CollectionChange<'_>>,
     allow_shared: bool,
 ) -> Result<(), EditError> {
     let links = &document.table().aliases;
@@ -20,7 +18,7 @@ pub(crate) fn check(
         return Ok(());
     }
     if !allow_shared {
-        for &index in changes.keys().chain(edit.values.keys()).chain(edit.keys.keys()) {
+        for index in changes.keys().chain(edit.values.keys()).chain(edit.keys.keys()) {
             let mut node = Some(document.node(index));
             while let Some(at) = node {
                 refuse_shared(at)?;
@@ -30,7 +28,7 @@ pub(crate) fn check(
     }
     let mut targets: Vec<(u32, u32)> = links.iter().map(|link| (link.target, link.alias)).collect();
     targets.sort_unstable();
-    for (&index, change) in changes {
+    for (index, change) in changes.iter() {
         let collection = document.node(index);
         let width = if collection.kind() == NodeKind::Mapping { 2 } else { 1 };
         for (at, child) in collection.children().enumerate() {
@@ -39,7 +37,7 @@ pub(crate) fn check(
             }
         }
     }
-    for &index in edit.values.keys() {
+    for index in edit.values.keys() {
         refuse_orphans(document.node(index), true, &targets)?;
     }
     Ok(())

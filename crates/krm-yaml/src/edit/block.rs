@@ -6,31 +6,70 @@
 use super::lower::{CollectionChange, CollectionLayout, EditContext};
 use super::render::Renderer;
 use super::splice::Splice;
-use super::{Adjacent, end_of_file};
-use crate::layout::EntryLayout;
+use super::{Adjacent, Insertion, end_of_file};
+use crate::layout::{self, EntryLayout};
 use crate::node::NodeKind;
 use crate::node_ref::NodeRef;
 use crate::span::{Span, before_break, column, line_end, line_start, next_line, skip_blanks_back};
+use crate::style::EntryStyle;
 
 pub(crate) fn lower<'a>(
     context: &mut EditContext<'a>,
     node: NodeRef<'a>,
     change: &CollectionChange<'_>,
 ) {
+    if appends_to_mapping(node, change) {
+        append_lines(context, node, change);
+        return;
+    }
     let layout = context.layout(node);
     let entries = &layout.entries;
     let Some(first) = entries.first() else { return };
-    let kept: Vec<usize> = (0..entries.len()).filter(|at| !change.removed.contains(at)).collect();
     let work =
         Work { node, change, layout: &layout, entries, depth: column(context.text, first.head) };
-    if kept.is_empty() && change.inserted.is_empty() {
+    if change.removed.len() == entries.len() && change.inserted.is_empty() {
         work.leave_empty(context);
         return;
     }
-    work.reorder(context, &kept);
-    let done = if first.own_line { 0 } else { work.beside_indicator(context, &kept) };
+    work.reorder(context);
+    let done = if first.own_line { 0 } else { work.beside_indicator(context) };
     work.remove_lines(context, done);
     work.insert_lines(context);
+}
+
+/// Whether all changes are new entries after the last one of a mapping, as most changes of functions are.
+fn appends_to_mapping(node: NodeRef<'_>, change: &CollectionChange<'_>) -> bool {
+    if node.kind() != NodeKind::Mapping || !change.removed.is_empty() || change.order.is_some() {
+        return false;
+    }
+    let count = node.children().count() / 2;
+    let is_last = |new: &&Insertion<'_>| new.adjacent == Adjacent::Previous && new.before == count;
+    count > 0 && !change.inserted.is_empty() && change.inserted.iter().all(is_last)
+}
+
+/// Inserts the lines of new entries after the last one of a mapping. Needs the layout of that one only.
+fn append_lines<'a>(
+    context: &mut EditContext<'a>,
+    node: NodeRef<'a>,
+    change: &CollectionChange<'_>,
+) {
+    let (text, eol) = (context.text, context.style.line_break);
+    let Some(last) = node.children().last().and_then(layout::entry) else { return };
+    let depth = column(text, layout::first_head(node).unwrap_or(last.head));
+    let near = node.node().subtree_end(node.index);
+    let style = EntryStyle::of_keys(node.children().step_by(2));
+    let renderer = context.renderer_at(near).before(text, last.tail);
+    let mut lines = String::new();
+    for new in &change.inserted {
+        for line in renderer.entry(new.key.as_ref(), &new.value, depth, style.key_style) {
+            lines.push_str(eol);
+            lines.push_str(&line);
+        }
+    }
+    if !lines.is_empty() {
+        let at = line_end(text, last.tail);
+        context.splices.push(Splice::insert(at, lines).of(node.index));
+    }
 }
 
 struct Work<'a, 'w> {
@@ -74,8 +113,16 @@ impl<'a> Work<'a, '_> {
         }
     }
 
-    fn reorder(&self, context: &mut EditContext<'a>, kept: &[usize]) {
-        for (&slot, entry) in kept.iter().zip(self.change.kept(self.entries.len())) {
+    /// The old entries that are not removed.
+    fn kept(&self) -> impl Iterator<Item = usize> {
+        (0..self.entries.len()).filter(|at| !self.change.removed.contains(at))
+    }
+
+    fn reorder(&self, context: &mut EditContext<'a>) {
+        if self.change.order.is_none() {
+            return;
+        }
+        for (slot, entry) in self.kept().zip(self.change.kept(self.entries.len())) {
             if slot != entry {
                 let (to, from) = (self.entries[slot].extent(), self.entries[entry].extent());
                 context.splices.push(Splice::moved(to, from, self.node.index));
@@ -85,7 +132,7 @@ impl<'a> Work<'a, '_> {
 
     /// Lowers changes before the second entry of a collection whose first entry is on the line of a dash.
     /// Returns how many entries are dealt with.
-    fn beside_indicator(&self, context: &mut EditContext<'a>, kept: &[usize]) -> usize {
+    fn beside_indicator(&self, context: &mut EditContext<'a>) -> usize {
         let first = &self.entries[0];
         let eol = context.style.line_break;
         let indent = " ".repeat(self.depth as usize);
@@ -103,7 +150,7 @@ impl<'a> Work<'a, '_> {
             context.splices.push(Splice::new(first.extent(), text));
             return 1;
         }
-        let Some(&next) = kept.first() else {
+        let Some(next) = self.kept().next() else {
             // All old entries are removed; the new ones, which are inserted after them, move up to the dash.
             context.splices.push(Splice::remove(first.extent()));
             return 1;
@@ -170,19 +217,28 @@ impl<'a> Work<'a, '_> {
     fn insert_lines(&self, context: &mut EditContext<'a>) {
         let text = context.text;
         let eol = context.style.line_break;
-        for at in 0..=self.entries.len() {
-            let below = self.new_lines(context, at, Adjacent::Previous).join(eol);
-            if !below.is_empty() {
-                let splice = self.after(context, at, &below);
-                context.splices.push(splice);
+        // They are sorted by the entries that they come before, and by the neighbour that they are next to.
+        let is_together = |one: &&Insertion<'_>, new: &&Insertion<'_>| {
+            one.before == new.before && one.adjacent == new.adjacent
+        };
+        for together in self.change.inserted.chunk_by(is_together) {
+            let (at, adjacent) = (together[0].before, together[0].adjacent);
+            let entry = self.entries.get(at);
+            if adjacent == Adjacent::Next && !entry.is_some_and(|entry| entry.own_line) {
+                continue;
             }
-            let above = self.new_lines(context, at, Adjacent::Next).join(eol);
-            if let Some(entry) = self.entries.get(at).filter(|entry| entry.own_line)
-                && !above.is_empty()
-            {
-                let splice = Splice::insert(line_start(text, entry.start), format!("{above}{eol}"));
-                context.splices.push(splice.of(self.node.index));
+            let lines = self.new_lines(context, at, adjacent).join(eol);
+            if lines.is_empty() {
+                continue;
             }
+            let splice = match entry.filter(|_| adjacent == Adjacent::Next) {
+                Some(entry) => {
+                    let at = line_start(text, entry.start);
+                    Splice::insert(at, format!("{lines}{eol}")).of(self.node.index)
+                }
+                None => self.after(context, at, &lines),
+            };
+            context.splices.push(splice);
         }
     }
 

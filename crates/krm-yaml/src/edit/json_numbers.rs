@@ -11,9 +11,9 @@ pub(super) fn refuse_unrepresentable(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
 ) -> Result<(), EditError> {
-    let set = edit.values.iter().map(|(index, value)| (*index, value));
+    let set = edit.values.iter();
     let inserted = edit.collections.iter().flat_map(|(index, collection)| {
-        collection.inserted.iter().map(|insertion| (*index, &insertion.value))
+        collection.inserted.iter().map(move |insertion| (index, &insertion.value))
     });
     for (index, value) in set.chain(inserted) {
         if let Some(number) = unrepresentable(value) {

@@ -12,20 +12,20 @@ pub(crate) fn separate_comments(context: &mut EditContext<'_>) {
         let at = at as usize;
         bytes.get(at) == Some(&b'#') && at.checked_sub(1).is_some_and(|at| !is_blank(bytes[at]))
     };
-    for splice in context.splices.iter_mut().filter(|splice| !splice.parts.is_empty()) {
-        let end = splice.span.end;
-        let next = splice.parts[1..].iter().map(|part| match part {
-            Part::Keep(kept) => Some(kept.start),
-            Part::New(_) => None,
-        });
-        let next: Vec<Option<u32>> = next.chain([Some(end)]).collect();
-        for (part, next) in splice.parts.iter_mut().zip(next) {
-            if let (Part::New(text), Some(next)) = (part, next)
+    for splice in &mut context.splices {
+        // The start of the old text that follows a part.
+        let mut next = Some(splice.span.end);
+        for part in splice.parts.iter_mut().rev() {
+            if let (Part::New(text), Some(next)) = (&mut *part, next)
                 && text.ends_with(|c: char| !c.is_whitespace())
                 && is_glued(next)
             {
                 text.push(' ');
             }
+            next = match part {
+                Part::Keep(kept) => Some(kept.start),
+                Part::New(_) => None,
+            };
         }
     }
 }
@@ -37,6 +37,9 @@ pub(crate) fn separate_comments(context: &mut EditContext<'_>) {
 pub(crate) fn keep_insertions(context: &mut EditContext<'_>) {
     let mut gone: Vec<Span> =
         context.splices.iter().filter(|it| it.is_removal()).map(|it| it.span).collect();
+    if gone.is_empty() {
+        return;
+    }
     gone.sort_unstable();
     let (text, eol) = (context.text, context.style.line_break);
     for splice in &mut context.splices {

@@ -4,14 +4,14 @@
 //! last entry removed, a key removed from a sequence that is also reordered. Lowering them one by one would need a parse between
 //! any two of them, and would move comments that only fit after all of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::splice::{Part, Splice, apply as splice, changed_ranges};
 use super::verify::Expected;
 use super::{
     CollectionEdit, CommentEdit, CommentTarget, DocumentEdit, EditError, EditErrorKind,
-    EmptyParents, EntryPositions, Insertion, anchors, block, comments, end_of_file, flow,
+    EmptyParents, EntryPositions, Insertion, SmallMap, anchors, block, comments, end_of_file, flow,
     json_numbers, line_joins, moved_lines, plain_swap, replace, verify,
 };
 use crate::document::DocumentRef;
@@ -31,10 +31,10 @@ pub(crate) struct EditContext<'a> {
     pub(crate) document: DocumentRef<'a>,
     pub(crate) text: &'a str,
     pub(crate) style: DocumentStyle<'a>,
-    layouts: BTreeMap<u32, Rc<CollectionLayout<'a>>>,
+    layouts: SmallMap<Rc<CollectionLayout<'a>>>,
     pub(crate) splices: Vec<Splice>,
     /// New line comments (or `None` to remove them) of values that are replaced by the same edit.
-    pub(crate) beside: BTreeMap<u32, Option<String>>,
+    pub(crate) beside: SmallMap<Option<String>>,
 }
 
 /// The entries of a collection and their style.
@@ -57,7 +57,7 @@ impl<'a> EditContext<'a> {
     /// The entries of a collection, computed once for all changes in it.
     pub(crate) fn layout(&mut self, collection: NodeRef<'a>) -> Rc<CollectionLayout<'a>> {
         let json = self.style.json;
-        let layout = self.layouts.entry(collection.index).or_insert_with(|| {
+        let layout = self.layouts.get_or_insert_with(collection.index, || {
             let entries = layout::entries(collection);
             let style = EntryStyle::of(&entries);
             Rc::new(CollectionLayout { entries, style, brackets: FlowStyle::of(collection, json) })
@@ -69,7 +69,7 @@ impl<'a> EditContext<'a> {
     fn comments(&mut self, comments: &[&CommentEdit<'a>]) -> Result<(), EditError> {
         for comment in comments {
             let is_waiting = match comment.target {
-                CommentTarget::Of(node, _) => self.beside.contains_key(&node.index),
+                CommentTarget::Of(node, _) => self.beside.contains(node.index),
                 CommentTarget::Existing(_) => true,
             };
             if is_waiting {
@@ -82,6 +82,10 @@ impl<'a> EditContext<'a> {
     /// The entry of a key, a value or an element.
     pub(crate) fn entry_of(&mut self, node: NodeRef<'a>) -> Option<EntryLayout<'a>> {
         let parent = node.parent()?;
+        if parent.is_block() && !self.layouts.contains(parent.index) {
+            // The entries beside it do not matter.
+            return layout::entry(node.value_of_key().unwrap_or(node));
+        }
         let entries = &self.layout(parent).entries;
         let at = entries.partition_point(|entry| entry.value.index < node.index);
         entries.get(at).copied()
@@ -158,7 +162,7 @@ pub(crate) fn is_certain<'a>(
 /// The changes of one document as splices, and the changes of its collections.
 struct Lowered<'e> {
     splices: Vec<Splice>,
-    collections: BTreeMap<u32, CollectionChange<'e>>,
+    collections: SmallMap<CollectionChange<'e>>,
     /// Whether scalars were written as JSON spells them.
     json_scalars: bool,
 }
@@ -176,9 +180,9 @@ fn lower<'a, 'e>(
         document,
         text: document.file.text(),
         style,
-        layouts: BTreeMap::new(),
+        layouts: SmallMap::default(),
         splices: Vec::new(),
-        beside: BTreeMap::new(),
+        beside: SmallMap::default(),
     };
     let mut positions = EntryPositions::default();
     let collections = cascade(document, edit, &mut positions);
@@ -192,29 +196,29 @@ fn lower<'a, 'e>(
     let (above, beside): (Vec<_>, Vec<_>) =
         edit.comments.iter().partition(|comment| comment.is_above());
     let empties =
-        |(index, change): &(&u32, &CollectionChange<'_>)| change.empties(document.node(**index));
+        |(index, change): &(u32, &CollectionChange<'_>)| change.empties(document.node(*index));
     let (emptied, changed): (Vec<_>, Vec<_>) = collections.iter().rev().partition(empties);
     for comment in &beside {
         if let CommentTarget::Of(node, _) = comment.target {
             context.beside.insert(node.index, comment.text.clone());
         }
     }
-    for (&index, value) in &edit.values {
+    for (index, value) in edit.values.iter() {
         replace::lower(&mut context, document.node(index), value)?;
     }
-    for (&index, change) in emptied {
+    for (index, change) in emptied {
         collection(&mut context, document.node(index), change)?;
     }
-    let fills = |node: NodeRef<'_>| collections.contains_key(&node.index) && count(node) == 0;
+    let fills = |node: NodeRef<'_>| collections.contains(node.index) && count(node) == 0;
     let (filled, beside): (Vec<_>, Vec<_>) = beside
         .into_iter()
         .partition(|comment| matches!(comment.target, CommentTarget::Of(node, _) if fills(node)));
     context.comments(&beside)?;
-    for (&index, change) in changed {
+    for (index, change) in changed {
         collection(&mut context, document.node(index), change)?;
     }
     context.comments(&filled)?;
-    for (&index, name) in &edit.keys {
+    for (index, name) in edit.keys.iter() {
         replace::rename(&mut context, document.node(index), name);
     }
     for comment in above {
@@ -244,26 +248,27 @@ fn cascade<'e>(
     document: DocumentRef<'_>,
     edit: &'e DocumentEdit<'_>,
     positions: &mut EntryPositions,
-) -> BTreeMap<u32, CollectionChange<'e>> {
-    let mut changes: BTreeMap<u32, CollectionChange<'e>> = edit
-        .collections
-        .iter()
-        .map(|(&index, collection)| (index, CollectionChange::of(collection)))
-        .collect();
+) -> SmallMap<CollectionChange<'e>> {
+    let changes = edit.collections.iter();
+    let mut changes: SmallMap<CollectionChange<'e>> =
+        changes.map(|(index, collection)| (index, CollectionChange::of(collection))).collect();
+    let may_empty = |change: &CollectionChange<'_>| {
+        change.empty_parents == EmptyParents::Remove && change.inserted.is_empty()
+    };
+    if !changes.iter().any(|(_, change)| may_empty(change)) {
+        return changes;
+    }
     // The last one first: what is inside of a collection comes after it.
-    let mut queue: BTreeSet<u32> = changes.keys().copied().collect();
+    let mut queue: BTreeSet<u32> = changes.keys().collect();
     while let Some(index) = queue.pop_last() {
         let node = document.node(index);
-        let change = &changes[&index];
-        let empties = change.empties(node);
-        let (Some(parent), true) =
-            (node.parent(), empties && change.empty_parents == EmptyParents::Remove)
-        else {
-            continue;
-        };
+        let is_removed = changes.get(index).is_some_and(|change| {
+            change.empty_parents == EmptyParents::Remove && change.empties(node)
+        });
+        let Some(parent) = node.parent().filter(|_| is_removed) else { continue };
         let at = positions.entry(parent, node);
-        changes.remove(&index);
-        let above = changes.entry(parent.index).or_default();
+        changes.remove(index);
+        let above = changes.get_or_default(parent.index);
         above.removed.insert(at);
         above.empty_parents = EmptyParents::Remove;
         // The parent may be empty now. Its own changes must be known first, so it is visited again.
@@ -320,24 +325,25 @@ impl<'e> CollectionChange<'e> {
 fn refuse_lost_edits(
     document: DocumentRef<'_>,
     edit: &DocumentEdit<'_>,
-    changes: &BTreeMap<u32, CollectionChange<'_>>,
+    changes: &SmallMap<CollectionChange<'_>>,
     positions: &mut EntryPositions,
 ) -> Result<(), EditError> {
     let touched = changes.keys().chain(edit.values.keys()).chain(edit.keys.keys());
-    for &index in touched {
+    for index in touched {
         let mut node = document.node(index);
         let lost = |node: NodeRef<'_>| {
             let conflict = "a change would be lost because its parent is replaced or removed";
             Err(EditError::at(node, EditErrorKind::conflict(conflict)))
         };
-        if changes.contains_key(&index) && edit.values.contains_key(&index) {
+        if changes.contains(index) && edit.values.contains(index) {
             return lost(node);
         }
         while let Some(parent) = node.parent() {
-            let removed = changes
-                .get(&parent.index)
-                .is_some_and(|change| change.removed.contains(&positions.entry(parent, node)));
-            if removed || edit.values.contains_key(&parent.index) {
+            let removed = changes.get(parent.index).is_some_and(|change| {
+                !change.removed.is_empty()
+                    && change.removed.contains(&positions.entry(parent, node))
+            });
+            if removed || edit.values.contains(parent.index) {
                 return lost(document.node(index));
             }
             node = parent;

@@ -31,10 +31,12 @@ mod rebuild;
 mod render;
 mod replace;
 mod root;
+mod siblings;
+mod small_map;
 mod splice;
 mod verify;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::comment::{Comment, CommentPosition};
 use crate::file::File;
@@ -46,6 +48,7 @@ use crate::value::Value;
 pub(crate) use crate::error::{EditError, EditErrorKind};
 pub(crate) use end_of_file::closed;
 pub(crate) use entry_positions::EntryPositions;
+pub(crate) use small_map::SmallMap;
 pub(crate) use verify::{Expected, read_back};
 
 /// The position of a new key in its mapping.
@@ -133,9 +136,9 @@ pub(crate) enum CommentTarget<'a> {
 /// All changes to one document.
 #[derive(Debug, Default)]
 pub(crate) struct DocumentEdit<'a> {
-    pub(crate) collections: BTreeMap<u32, CollectionEdit<'a>>,
-    pub(crate) values: BTreeMap<u32, Value<'a>>,
-    pub(crate) keys: BTreeMap<u32, String>,
+    pub(crate) collections: SmallMap<CollectionEdit<'a>>,
+    pub(crate) values: SmallMap<Value<'a>>,
+    pub(crate) keys: SmallMap<String>,
     pub(crate) comments: Vec<CommentEdit<'a>>,
 }
 
@@ -156,7 +159,7 @@ pub(crate) struct DocumentEdit<'a> {
 #[derive(Debug)]
 pub struct Edit<'a> {
     file: &'a File,
-    documents: BTreeMap<u32, DocumentEdit<'a>>,
+    documents: SmallMap<DocumentEdit<'a>>,
     positions: EntryPositions,
     allow_shared: bool,
     json: bool,
@@ -172,7 +175,7 @@ impl<'a> Edit<'a> {
     pub fn new(file: &'a File) -> Self {
         Self {
             file,
-            documents: BTreeMap::new(),
+            documents: SmallMap::default(),
             positions: EntryPositions::default(),
             allow_shared: false,
             json: false,
@@ -200,11 +203,11 @@ impl<'a> Edit<'a> {
     }
 
     fn document(&mut self, node: NodeRef<'a>) -> &mut DocumentEdit<'a> {
-        self.documents.entry(node.document.table().index).or_default()
+        self.documents.get_or_default(node.document.table().index)
     }
 
     fn collection(&mut self, node: NodeRef<'a>) -> &mut CollectionEdit<'a> {
-        self.document(node).collections.entry(node.index).or_default()
+        self.document(node).collections.get_or_default(node.index)
     }
 
     fn insert(&mut self, node: NodeRef<'a>, new: Insertion<'a>) -> Result<(), EditError> {
@@ -260,11 +263,11 @@ impl<'a> Edit<'a> {
         let Some(view) = mapping.as_mapping() else {
             return Err(wrong_kind(mapping, "a mapping", format!("key `{key}`")));
         };
-        let pending = self.documents.get(&mapping.document.table().index);
-        let list = pending.and_then(|edit| edit.collections.get(&mapping.index));
+        let pending = self.documents.get(mapping.document.table().index);
+        let list = pending.and_then(|edit| edit.collections.get(mapping.index));
         for (at, entry) in view.entries().enumerate() {
             let is_removed = list.is_some_and(|list| list.removed.contains(&at));
-            let new_name = pending.and_then(|edit| edit.keys.get(&entry.key.index));
+            let new_name = pending.and_then(|edit| edit.keys.get(entry.key.index));
             let is_named = new_name.map_or_else(|| entry.is(key), |name| name == key);
             if is_named && !is_removed {
                 return Err(EditError::at(
@@ -408,7 +411,7 @@ impl<'a> Edit<'a> {
             return Err(EditError::at(entry.key, kind));
         }
         let edit = self.document(key);
-        let list = key.parent().and_then(|parent| edit.collections.get(&parent.index));
+        let list = key.parent().and_then(|parent| edit.collections.get(parent.index));
         if list.is_some_and(|list| list.inserts(name)) {
             let conflict = format!("the key `{name}` is inserted, too");
             return Err(EditError::at(key, EditErrorKind::conflict(conflict)));
@@ -448,7 +451,7 @@ impl<'a> Edit<'a> {
     /// Replaces or (with `None`) removes an existing comment. A comment on a line of its own may be replaced with several lines.
     pub fn replace_comment(&mut self, document: usize, comment: &Comment<'a>, text: Option<&str>) {
         let text = text.map(str::to_owned);
-        let comments = &mut self.documents.entry(document as u32).or_default().comments;
+        let comments = &mut self.documents.get_or_default(document as u32).comments;
         let target = CommentTarget::Existing(comment.span);
         comments.push(CommentEdit { target, breaks_line: false, text });
     }
@@ -456,7 +459,7 @@ impl<'a> Edit<'a> {
     /// Whether [`Edit::apply`] succeeds without parsing the result again. For tests, which parse it all the same.
     #[doc(hidden)]
     pub fn is_certain(&self) -> bool {
-        self.documents.iter().all(|(&index, edit)| {
+        self.documents.iter().all(|(index, edit)| {
             let document = document_at(self.file, index);
             lower::is_certain(document, edit, self.allow_shared, self.json)
         })
@@ -467,8 +470,8 @@ impl<'a> Edit<'a> {
         let text = self.file.text();
         let mut out = String::with_capacity(text.len() + 64);
         let mut at = 0;
-        for (index, edit) in &self.documents {
-            let document = document_at(self.file, *index);
+        for (index, edit) in self.documents.iter() {
+            let document = document_at(self.file, index);
             let span = document.span();
             out.push_str(&text[at as usize..span.start as usize]);
             let edited = lower::apply(document, edit, self.allow_shared, self.json)?;
@@ -494,7 +497,7 @@ impl<'a> Edit<'a> {
     /// ```
     pub fn apply_to_file(self) -> Result<File, EditError> {
         let (file, (lines, columns)) = (self.file, self.file.offset());
-        let new = match self.documents.first_key_value() {
+        let new = match self.documents.first() {
             // The only document of a file is the whole of it.
             Some((0, edit)) if file.tables().len() == 1 => {
                 let document = document_at(file, 0);

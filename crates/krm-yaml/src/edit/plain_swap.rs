@@ -43,7 +43,7 @@ pub(crate) fn is_certain(
             .values
             .iter()
             .zip(splices)
-            .all(|((&index, value), splice)| is_swap(document.node(index), value, splice))
+            .all(|((index, value), splice)| is_swap(document.node(index), value, splice))
 }
 
 fn is_swap(node: NodeRef<'_>, value: &Value<'_>, splice: &Splice) -> bool {
@@ -106,7 +106,6 @@ fn is_simple_plain(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
-    use std::collections::BTreeMap;
 
     use proptest::prelude::*;
     use proptest::test_runner::{Config, RngSeed, TestRunner};
@@ -171,13 +170,13 @@ mod tests {
             ScalarStyle::DoubleQuoted => format!("\"{content}\""),
             _ => content.to_owned(),
         };
-        let values = BTreeMap::from([(node.index, meant(&raw, scalar.style()))]);
+        let values = [(node.index, meant(&raw, scalar.style()))].into_iter().collect();
         let edit = DocumentEdit { values, ..DocumentEdit::default() };
         let splices = vec![Splice::new(node.span(), raw.clone())];
         let is_certain = is_certain(document, &edit, &splices);
         if is_certain {
             let new = splice::apply(file.text(), document.span(), splices).expect("it is one");
-            let changes = BTreeMap::new();
+            let changes = crate::edit::SmallMap::default();
             let expected = verify::Expected::new(&edit, &changes, false);
             let read = verify::read_back(document, &expected, new.clone(), None);
             prop_assert!(read.is_ok(), "{raw:?} in {:?}: {new:?} {read:?}", file.text());

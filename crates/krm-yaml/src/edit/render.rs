@@ -5,7 +5,7 @@ use super::lower::CollectionLayout;
 use crate::flow_style::FlowStyle;
 use crate::node::ScalarStyle;
 use crate::scalar::{
-    BlockScalarIndent, ScalarContext, json_scalar, write_plain_or_quoted, write_scalar,
+    BlockScalarIndent, ScalarContext, is_plain, json_scalar, write_plain_or_quoted, write_scalar,
 };
 use crate::span::{line_end, next_line, skip_blanks};
 use crate::style::DocumentStyle;
@@ -208,24 +208,48 @@ impl<'m> Renderer<'m> {
         column: u32,
         like: Option<ScalarStyle>,
     ) -> Vec<String> {
-        let indent = " ".repeat(column as usize);
-        let mut out = Vec::new();
-        if let Some(node) = value.node() {
-            out.extend(
-                comments_above(node).into_iter().map(|comment| format!("{indent}{comment}")),
-            );
-        }
+        let mut out = match value.node() {
+            Some(node) => {
+                let indent = " ".repeat(column as usize);
+                let comments = comments_above(node).into_iter();
+                comments.map(|comment| format!("{indent}{comment}")).collect()
+            }
+            None => Vec::new(),
+        };
+        let Some(key) = key else {
+            out.extend(self.item(value, column));
+            return out;
+        };
+        let mut first = String::with_capacity(column as usize + 64);
+        first.extend(std::iter::repeat_n(' ', column as usize));
         match key {
-            Some(key) => {
+            Value::String(text)
+                if like.is_none_or(|style| !style.is_quoted()) && self.is_plain(text, true) =>
+            {
+                first.push_str(text);
+            }
+            key => first.push_str(&self.key(key, false, like)),
+        }
+        first.push(':');
+        match value {
+            Value::String(text) if self.is_plain(text, false) => {
+                first.push(' ');
+                first.push_str(text);
+                out.push(first);
+            }
+            value => {
                 let rendered = self.block_value(value, column, None);
-                let mut first = format!("{indent}{}:", self.key(key, false, like));
                 push_head(&mut first, &rendered);
                 out.push(first);
                 out.extend(rendered.lines);
             }
-            None => out.extend(self.item(value, column)),
         }
         out
+    }
+
+    /// Whether a string in block context is written without quotes, so that the style of other strings does not matter.
+    fn is_plain(&self, text: &str, key: bool) -> bool {
+        !self.brackets.json && is_plain(text, false, key)
     }
 
     /// The lines of one element; a collection starts on the line of the dash.

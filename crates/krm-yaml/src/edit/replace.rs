@@ -188,10 +188,10 @@ fn in_entry<'a>(
     let ahead = comment_beside(text, front.end);
     let has_ahead = !ahead.is_empty();
     if !(new_line && (rendered.head.is_empty() || has_ahead))
-        && context.beside.get(&node.index).is_some_and(|comment| !has_lines(comment.as_deref()))
+        && context.beside.get(node.index).is_some_and(|comment| !has_lines(comment.as_deref()))
     {
         comment = None;
-        let comment = context.beside.remove(&node.index).flatten();
+        let comment = context.beside.remove(node.index).flatten();
         rendered.comment = comment.map(|text| with_hash(&text));
     } else if new_line && has_ahead && !rendered.head.is_empty() {
         // The comment beside the key belongs to the entry; the new one replaces it.
@@ -265,13 +265,13 @@ fn own_line_value<'a>(
     let text = context.text;
     let mut lines = rendered.lines.clone();
     let ahead = comment_beside(text, front.end);
-    let wanted = match context.beside.get(&node.index) {
+    let wanted = match context.beside.get(node.index) {
         Some(comment) if !has_lines(comment.as_deref()) => Some(comment.as_deref().map(with_hash)),
         _ => rendered.comment.clone().map(Some),
     };
     if let Some(comment) = wanted {
         // It replaces the old one, wherever that was.
-        context.beside.remove(&node.index);
+        context.beside.remove(node.index);
         let comment = comment.map_or(String::new(), |comment| format!(" {comment}"));
         context.splices.push(Splice::new(Span::new(front.end, ahead.end), comment));
     } else if let Some(comment) = old.comment.map(|span| span.of(text)) {

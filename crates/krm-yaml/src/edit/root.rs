@@ -50,9 +50,9 @@ pub(super) fn replace<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
     }
     let comment = comment_beside(text, end);
     // A comment that the same edit removes is removed together with the value.
-    let is_dropped = starts_line && context.beside.get(&node.index).is_some_and(Option::is_none);
+    let is_dropped = starts_line && context.beside.get(node.index).is_some_and(Option::is_none);
     if is_dropped {
-        context.beside.remove(&node.index);
+        context.beside.remove(node.index);
     }
     let has_front = behind_marker.is_some() || front.floor < start && node.properties().is_some();
     let shares_line = has_front && line_start(text, front.floor) == line_start(text, start);

@@ -3,10 +3,9 @@
 //! The new text is parsed, and the old tree, the changes and the new tree are compared side by side. This deliberately shares no code with
 //! lowering and rendering, so that a mistake there is refused here instead of being repeated.
 
-use std::collections::BTreeMap;
-
 use super::lower::CollectionChange;
-use super::{DocumentEdit, EditError, EditErrorKind, kubernetes};
+use super::siblings::Siblings;
+use super::{DocumentEdit, EditError, EditErrorKind, Insertion, SmallMap, kubernetes};
 use crate::ScalarType;
 use crate::document::DocumentRef;
 use crate::fast_parser::ChangedRange;
@@ -35,7 +34,7 @@ pub(crate) fn read_back(
 /// What an edit asks for.
 pub(crate) struct Expected<'e, 'c> {
     edit: &'e DocumentEdit<'e>,
-    changes: &'c BTreeMap<u32, CollectionChange<'c>>,
+    changes: &'c SmallMap<CollectionChange<'c>>,
     /// Whether scalars may be spelled as in JSON.
     json_scalars: bool,
     /// The nodes that change, sorted.
@@ -45,11 +44,11 @@ pub(crate) struct Expected<'e, 'c> {
 impl<'e, 'c> Expected<'e, 'c> {
     pub(crate) fn new(
         edit: &'e DocumentEdit<'e>,
-        changes: &'c BTreeMap<u32, CollectionChange<'c>>,
+        changes: &'c SmallMap<CollectionChange<'c>>,
         json_scalars: bool,
     ) -> Self {
         let touched = edit.values.keys().chain(edit.keys.keys()).chain(changes.keys());
-        let mut touched: Vec<u32> = touched.copied().collect();
+        let mut touched: Vec<u32> = touched.collect();
         touched.sort_unstable();
         Self { edit, changes, json_scalars, touched }
     }
@@ -96,12 +95,12 @@ impl Expected<'_, '_> {
         if is_untouched {
             return self.unchanged(old, new);
         }
-        if let Some(value) = self.edit.values.get(&old.index) {
+        if let Some(value) = self.edit.values.get(old.index) {
             let keeps_anchor =
                 old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
             return holds(value.is_meant_by(new, self.json_scalars) && keeps_anchor);
         }
-        if let Some(name) = self.edit.keys.get(&old.index) {
+        if let Some(name) = self.edit.keys.get(old.index) {
             let is_named = new
                 .as_scalar()
                 .is_some_and(|key| key.is(name) && key.resolve() == ScalarType::String);
@@ -142,9 +141,94 @@ impl Expected<'_, '_> {
     }
 
     fn children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
-        let Some(change) = self.changes.get(&old.index) else {
-            return self.same_children(old, new);
+        let mut siblings = Siblings::new(old, new);
+        let Some(change) = self.changes.get(old.index) else {
+            self.same_up_to(&mut siblings, old.subtree().end as u32)?;
+            return siblings.ended();
         };
+        if change.order.is_some() {
+            return self.moved_children(old, new, change);
+        }
+        let width = siblings.width;
+        let mut at = 0;
+        let mut inserted = change.inserted.iter().peekable();
+        let mut removed = change.removed.iter().peekable();
+        loop {
+            let next_insertion = inserted.peek().map_or(usize::MAX, |new| new.before);
+            let next_removal = removed.peek().map_or(usize::MAX, |at| **at);
+            let next = next_insertion.min(next_removal);
+            let to = siblings.skip_old(next.saturating_sub(at).saturating_mul(width));
+            self.same_up_to(&mut siblings, to)?;
+            at = next;
+            while let Some(insertion) = inserted.next_if(|new| new.before == next) {
+                self.inserted(insertion, || siblings.next_new()).ok_or(old)?;
+            }
+            if removed.next_if(|at| **at == next).is_some() {
+                siblings.old_at = siblings.skip_old(width);
+                at += 1;
+            }
+            if inserted.peek().is_none() && removed.peek().is_none() {
+                self.same_up_to(&mut siblings, old.subtree().end as u32)?;
+                return siblings.ended();
+            }
+        }
+    }
+
+    /// Compares a new entry with the nodes that `found` returns. None if they differ.
+    fn inserted<'n>(
+        &self,
+        insertion: &Insertion<'_>,
+        mut found: impl FnMut() -> Option<NodeRef<'n>>,
+    ) -> Option<()> {
+        let key = insertion.key.iter().map(|key| (key, false));
+        for (value, json) in key.chain([(&insertion.value, self.json_scalars)]) {
+            found().filter(|node| value.is_meant_by(*node, json))?;
+        }
+        Some(())
+    }
+
+    /// Compares children up to the old one with the index `to`, none of which is inserted, removed or moved.
+    fn same_up_to<'a>(&self, siblings: &mut Siblings<'a, '_>, to: u32) -> Result<(), NodeRef<'a>> {
+        while siblings.old_at < to {
+            // Most of a document is as it was: all children before the next one with a change are compared at once.
+            let untouched = self.untouched_up_to(siblings, to);
+            if siblings.is_same_run(untouched) {
+                continue;
+            }
+            let child = siblings.old.document.node(siblings.old_at);
+            let stop = untouched.max(child.subtree().end as u32);
+            while siblings.old_at < stop {
+                let child = siblings.old.document.node(siblings.old_at);
+                let Some(node) = siblings.next_new() else { return Err(child) };
+                self.node(child, node)?;
+                siblings.old_at = child.subtree().end as u32;
+            }
+        }
+        Ok(())
+    }
+
+    /// The index of the next old child at which or inside which is a change; `to` if that comes first.
+    fn untouched_up_to(&self, siblings: &Siblings<'_, '_>, to: u32) -> u32 {
+        let next = self.touched.partition_point(|it| *it < siblings.old_at);
+        let Some(&touched) = self.touched.get(next).filter(|it| **it < to) else { return to };
+        let nodes = &siblings.old.document.table().nodes;
+        let mut child = touched;
+        loop {
+            let parent = crate::node::parent(nodes, child);
+            if parent == siblings.old.index {
+                return child;
+            }
+            child = parent;
+        }
+    }
+
+    /// Compares the children of a collection whose entries are moved.
+    fn moved_children<'a>(
+        &self,
+        old: NodeRef<'a>,
+        new: NodeRef<'_>,
+        change: &CollectionChange<'_>,
+    ) -> Result<(), NodeRef<'a>> {
         let width = if old.kind() == NodeKind::Mapping { 2 } else { 1 };
         let mut found = new.children();
         let old_children: Vec<NodeRef<'a>> = old.children().collect();
@@ -152,13 +236,7 @@ impl Expected<'_, '_> {
         let mut kept = change.kept(count).into_iter();
         for at in 0..=count {
             for insertion in change.inserted_before(at) {
-                let key = insertion.key.iter().map(|key| (key, false));
-                for (value, json) in key.chain([(&insertion.value, self.json_scalars)]) {
-                    let there = found.next().is_some_and(|node| value.is_meant_by(node, json));
-                    if !there {
-                        return Err(old);
-                    }
-                }
+                self.inserted(insertion, || found.next()).ok_or(old)?;
             }
             if at == count || change.removed.contains(&at) {
                 continue;
@@ -168,16 +246,6 @@ impl Expected<'_, '_> {
                 let Some(node) = found.next() else { return Err(*child) };
                 self.node(*child, node)?;
             }
-        }
-        if found.next().is_some() { Err(old) } else { Ok(()) }
-    }
-
-    /// Compares the children of a collection without inserted, removed or moved entries.
-    fn same_children<'a>(&self, old: NodeRef<'a>, new: NodeRef<'_>) -> Result<(), NodeRef<'a>> {
-        let mut found = new.children();
-        for child in old.children() {
-            let Some(node) = found.next() else { return Err(child) };
-            self.node(child, node)?;
         }
         if found.next().is_some() { Err(old) } else { Ok(()) }
     }

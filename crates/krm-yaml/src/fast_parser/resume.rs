@@ -9,6 +9,7 @@
 //! As everywhere in this parser, `None` means "not certain"; then the whole text is parsed. Builds with debug assertions compare the result
 //! with a parse of the whole text, so every test of an edit checks this module.
 
+use super::bytes::Bytes;
 use super::{FastParser, Level};
 use crate::document::{Document, DocumentRef, ParsedBy};
 use crate::node::{CollectionStyle, Indent, Node};
@@ -57,7 +58,10 @@ pub(crate) fn parse_changed(
         return None;
     }
     let regions = regions(old_text, text, changes)?;
-    let mut parser = FastParser::new(text, ReadOptions::default());
+    let mut parser = FastParser::new("", ReadOptions::default());
+    parser.bytes = Bytes::new(text);
+    // Most edits add a few nodes.
+    parser.nodes.reserve(table.nodes.len() + 16);
     // The nodes of the open collections in the old table.
     let mut open: Vec<u32> = Vec::new();
     let (mut rows, mut moved) = (0, 0);
@@ -100,8 +104,9 @@ pub(crate) fn parse_changed(
     Some(parser.into_table(table, text))
 }
 
-/// How many unchanged lines are parsed after a change to reach the same state.
-const MAX_EXTENSIONS: usize = 3;
+/// How many unchanged lines are parsed after a change to reach the same state. After a new mapping at the end of another one, these are the
+/// keys that follow, each below the other, and comments between them.
+const MAX_EXTENSIONS: usize = 8;
 
 /// Larger tables are parsed: their nodes may not have room for the index of their parent.
 const MAX_NODES: usize = 1 << 24;
@@ -247,14 +252,18 @@ impl FastParser<'_> {
         let source = old.nodes.get(rows.start as usize..rows.end as usize)?;
         let down = (self.nodes.len() as u32).wrapping_sub(rows.start);
         self.nodes.reserve(source.len());
-        for (node, at) in source.iter().zip(rows.clone()) {
-            let parent = crate::node::parent(&old.nodes, at);
-            let parent = match parent >= rows.start {
-                true => parent.wrapping_add(down),
-                false => {
-                    let level = open.iter().rposition(|it| *it == parent)?;
-                    self.open.get(level)?.node
+        // The last open collection that was looked up, in the old table and in the new one: siblings follow each other.
+        let mut last = (u32::MAX, 0);
+        for node in source {
+            let old_parent = node.parent()?;
+            let parent = if old_parent >= rows.start {
+                old_parent.wrapping_add(down)
+            } else {
+                if old_parent != last.0 {
+                    let level = open.iter().rposition(|it| *it == old_parent)?;
+                    last = (old_parent, self.open.get(level)?.node);
                 }
+                last.1
             };
             self.nodes.push(node.relocated(moved, down, parent));
         }

@@ -7,8 +7,6 @@ mod columns;
 mod comments;
 mod lines;
 
-use std::collections::BTreeMap;
-
 use crate::document::DocumentRef;
 use crate::edit::{self, EditError};
 use columns::Columns;
@@ -57,7 +55,7 @@ impl DocumentRef<'_> {
         if text == self.text() {
             return Ok(text);
         }
-        let (edit, changes) = (edit::DocumentEdit::default(), BTreeMap::new());
+        let (edit, changes) = (edit::DocumentEdit::default(), edit::SmallMap::default());
         edit::read_back(self, &edit::Expected::new(&edit, &changes, false), text, None)
             .map(crate::File::into_text)
     }

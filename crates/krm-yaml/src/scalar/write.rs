@@ -190,7 +190,7 @@ fn block(text: &str, old: ScalarStyle, place: BlockScalarIndent) -> ScalarText {
 }
 
 /// Whether a string can be written without quotes and is the same string in YAML 1.1 and 1.2.
-fn is_plain(text: &str, flow: bool, key: bool) -> bool {
+pub(crate) fn is_plain(text: &str, flow: bool, key: bool) -> bool {
     let Some(first) = text.chars().next() else { return false };
     let second = text[first.len_utf8()..].chars().next();
     let opens_well = match first {

@@ -21,12 +21,14 @@
 mod actions;
 mod contents;
 mod in_place;
+mod known_items;
 mod order;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use self::actions::Actions;
+use self::known_items::KnownItems;
 use crate::files::arrangement::ResourcePosition;
 use crate::files::{FilesKind, Placement};
 use crate::functions::resource_list::{Item, to_json};
@@ -97,8 +99,7 @@ pub fn assemble_with<'a>(
     if is_unchanged(before, &after) {
         return Ok(AssembledFiles::default());
     }
-    let known: HashMap<usize, &Item> =
-        before.iter().filter_map(|item| Some((item.origin?, item))).collect();
+    let known = KnownItems::of(before);
     let (after, warnings) = as_written(&known, after)?;
     let files = package.files().iter().map(|_| None).collect();
     let mut assembly = Assembly { package, known, files, new_files: BTreeMap::new(), last: 0 };
@@ -127,13 +128,13 @@ type WrittenItems = (Vec<Item>, Vec<Diagnostic>);
 
 /// The items as they are written: those that come to a JSON file as JSON.
 fn as_written(
-    known: &HashMap<usize, &Item>,
+    known: &KnownItems<'_>,
     mut items: Vec<Item>,
 ) -> Result<WrittenItems, Vec<Diagnostic>> {
     let mut warnings = Vec::new();
     for item in &mut items {
         let Some(path) = item.path.as_ref().filter(|path| path.is_json()) else { continue };
-        let old = item.origin.and_then(|origin| known.get(&origin)?.path.as_ref());
+        let old = item.origin.and_then(|origin| known.get(origin)?.path.as_ref());
         if old == Some(path) {
             continue;
         }
@@ -185,8 +186,8 @@ struct Incoming {
 
 struct Assembly<'a, 'b> {
     package: &'a Package,
-    /// The items of the package by their origin. They have the path and index that they have in the package.
-    known: HashMap<usize, &'b Item>,
+    /// The items of the package. They have the path and index that they have in the package.
+    known: KnownItems<'b>,
     /// The files of the package, as far as they have items.
     files: Vec<Option<FileAssembly<'a, 'b>>>,
     /// Files that the package does not have.
@@ -227,13 +228,14 @@ impl<'a, 'b> Assembly<'a, 'b> {
         before: &'b [Item],
         after: Vec<Item>,
     ) -> Result<Vec<DeletedResource>, Vec<Diagnostic>> {
-        let mut seen = BTreeSet::new();
+        let mut seen = vec![false; self.known.items.len()];
         let mut placement = None;
         let mut errors = Vec::new();
         let mut without_path = Vec::new();
         for (order, item) in after.into_iter().enumerate() {
-            let origin = item.origin.filter(|it| self.known.contains_key(it) && seen.insert(*it));
-            let old = origin.and_then(|it| located(self.known[&it]));
+            let position = item.origin.and_then(|origin| self.known.position(origin));
+            let position = position.filter(|at| !std::mem::replace(&mut seen[*at], true));
+            let old = position.and_then(|at| located(self.known.items[at].1));
             let path = item.path.clone().or(old.map(|(_, path, _)| path.clone()));
             let Some(path) = path else {
                 without_path.push(Incoming { item, order });
@@ -270,7 +272,8 @@ impl<'a, 'b> Assembly<'a, 'b> {
                 file.is_touched = true;
                 file.actions.insert(index, ResourceAction::Remove);
             }
-            if item.origin.is_some_and(|origin| !seen.contains(&origin)) {
+            let position = item.origin.and_then(|origin| self.known.position(origin));
+            if position.is_some_and(|at| !seen[at]) {
                 let (path, resource) = (path.clone(), item.resource().label());
                 deleted.push(DeletedResource { resource, path, index });
             }
