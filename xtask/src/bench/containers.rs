@@ -113,8 +113,8 @@ fn record_call(krm: &Path, directory: &Path, place: &Path) -> TaskResult<EngineC
     Ok(EngineCall { arguments: arguments.collect(), input: place.join("input") })
 }
 
-/// Imports an image with `cat` and its libraries.
-fn image(place: &Path) -> TaskResult {
+/// A directory with `cat` and its libraries.
+pub(super) fn cat_root(place: &Path) -> TaskResult<PathBuf> {
     let root = place.join("root");
     let ldd = shell::output(Command::new("ldd").arg("/bin/cat"))?;
     let libraries = ldd.split_whitespace().filter(|part| part.starts_with('/'));
@@ -123,6 +123,12 @@ fn image(place: &Path) -> TaskResult {
         fs::create_dir_all(inside.parent().ok_or("a file has a parent directory")?)?;
         fs::copy(file, inside)?;
     }
+    Ok(root)
+}
+
+/// Imports an image with `cat` and its libraries.
+fn image(place: &Path) -> TaskResult {
+    let root = cat_root(place)?;
     let archive = place.join("cat.tar");
     shell::run(Command::new("tar").arg("-C").arg(&root).arg("-cf").arg(&archive).arg("."))?;
     let mut import = Command::new("docker");

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::measure::{self, Sample};
 use super::table::{NONE, Table, megabytes, milliseconds};
-use super::{Corpora, KRM, Options, Tools, containers};
+use super::{Corpora, KRM, Options, Tools, containers, images};
 use crate::corpus::Layout;
 use crate::{TaskResult, shell};
 
@@ -56,7 +56,8 @@ pub(super) fn run(options: &Options, tools: &Tools, corpora: &mut Corpora) -> Ta
         ]);
     }
     print!("{}", table.render());
-    containers::run(options, krm, &directory)
+    containers::run(options, krm, &directory)?;
+    images::run(options, krm, &directory)
 }
 
 fn variants(krm: &Path, kustomize: Option<&PathBuf>, directory: &Path) -> TaskResult<Vec<Variant>> {

@@ -4,6 +4,7 @@ mod baseline;
 mod containers;
 mod fmt;
 mod functions;
+mod images;
 mod measure;
 mod merge;
 mod packages;

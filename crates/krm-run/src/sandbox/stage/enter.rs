@@ -5,6 +5,7 @@ use std::process::Command;
 use nix::sched::{CloneFlags, unshare};
 use rustix::process::{Signal, getppid, getuid, set_parent_process_death_signal};
 
+use super::group::Join;
 use super::identity::{Identity, Mapper};
 use super::{ARGUMENT, Failure, INIT, RUNNING_FILE, VERSION, exit_code, failed};
 use crate::sandbox::spec::Spec;
@@ -36,10 +37,12 @@ pub(super) fn enter(spec: &Spec) -> Result<u8, Failure> {
         Some(mapper) => mapper.finish()?,
         None => identity.map_to(spec)?,
     }
+    let join = Join::new(spec)?;
     let mut child = Command::new(RUNNING_FILE)
-        .args([ARGUMENT, VERSION, INIT, &std::process::id().to_string()])
+        .args([ARGUMENT, VERSION, INIT, &std::process::id().to_string(), &join.number()])
         .spawn()
         .map_err(failed("start process 1"))?;
+    join.finish(child.id());
     // The pipes belong to the function: what it closes is closed.
     let _ = [0, 1].map(nix::unistd::close);
     let status = child.wait().map_err(failed("wait for process 1"))?;

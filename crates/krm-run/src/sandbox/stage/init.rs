@@ -1,6 +1,6 @@
 //! Process 1 of the sandbox: builds the root, gives up everything, and becomes the program of the image.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -10,26 +10,26 @@ use nix::sys::socket::{
 };
 use rustix::process::{Signal, set_parent_process_death_signal, setsid};
 
+use super::group::Joining;
 use super::{Failure, confine, failed, root};
 use crate::sandbox::spec::Spec;
 
 /// The name of the machine inside: always the same, so that a function cannot depend on it.
 const HOST_NAME: &str = "krm";
 
-pub(super) fn init(spec: &Spec, parent: &str) -> Result<u8, Failure> {
+pub(super) fn init(spec: &Spec, parent: &str, pipe: &str) -> Result<u8, Failure> {
     // Of the host's /proc: the parent is outside of the new one.
     let mut status = File::open("/proc/self/status").map_err(failed("open /proc/self/status"))?;
     die_with(parent, &mut status)?;
+    let joining = Joining::take(pipe)?;
     // Without a terminal there is none to type into.
     setsid().map_err(failed("start a session"))?;
-    for file in &spec.cgroup_files {
-        fs::write(file, "0").map_err(failed("join the control group"))?;
-    }
     let facts = root::build(spec)?;
     nix::unistd::sethostname(HOST_NAME).map_err(failed("set the host name"))?;
     if !spec.has_network {
         enable_loopback().map_err(failed("enable the loopback interface"))?;
     }
+    joining.wait()?;
     confine::drop_privileges(spec)?;
     // A change of the user resets the signal.
     die_with(parent, &mut status)?;

@@ -3,6 +3,7 @@
 mod bubblewrap;
 mod confine;
 mod enter;
+mod group;
 mod identity;
 mod init;
 mod mounts;
@@ -72,7 +73,7 @@ pub(crate) fn serve(arguments: &[OsString]) -> Option<u8> {
     };
     let result = match (*stage, rest) {
         (ENTER, []) => enter::enter(&spec),
-        (INIT, [parent]) => init::init(&spec, parent),
+        (INIT, [parent, pipe]) => init::init(&spec, parent, pipe),
         (BUBBLEWRAP, []) => bubblewrap::run(&spec),
         _ => Err(Failure::new("unknown stage")),
     };
