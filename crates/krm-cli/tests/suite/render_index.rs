@@ -154,7 +154,7 @@ fn packages_that_did_not_change_are_not_rendered() {
     let first = check();
     assert_eq!(first.2, 0, "{}", first.1);
     // Without the results of functions: one that runs again stores its result again.
-    let index = newest(&sandbox.cache().join("results"));
+    let index = index_file(&sandbox.cache().join("results"));
     let kept = fs::read(&index).unwrap();
     fs::remove_dir_all(sandbox.cache().join("results")).unwrap();
     fs::create_dir_all(index.parent().unwrap()).unwrap();
@@ -178,13 +178,12 @@ fn packages_that_did_not_change_are_not_rendered() {
     assert!(count() > 1, "the function ran");
 }
 
-/// The file that was written last.
-fn newest(directory: &Path) -> PathBuf {
+/// The file of the index, among those of results.
+fn index_file(directory: &Path) -> PathBuf {
     let mut files = Vec::new();
     collect(directory, &mut files);
-    files.retain(|it| it.file_name().unwrap() != "usage");
-    let modified = |it: &PathBuf| fs::metadata(it).unwrap().modified().unwrap();
-    files.into_iter().max_by_key(modified).unwrap()
+    let is_index = |it: &PathBuf| fs::read(it).unwrap().starts_with(b"krmindex");
+    files.into_iter().find(is_index).expect("the run stored an index")
 }
 
 #[test]
