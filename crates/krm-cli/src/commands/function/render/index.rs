@@ -112,7 +112,7 @@ impl IndexSession {
         index.retain_unchanged();
         let unchanged: HashSet<&str> = index.packages.iter().map(|it| &*it.root).collect();
         let changed = index.all_roots.iter().filter(|it| !unchanged.contains(&***it));
-        // A directory that is no package any more changes which packages there are.
+        // A directory that has stopped being a package changes which packages there are.
         let is_package = |root: &String| {
             ["Kptfile", "Krmfile"].iter().any(|name| {
                 std::fs::symlink_metadata(self.root.join(root).join(name))
