@@ -13,9 +13,10 @@ use std::time::{Duration, Instant, SystemTime};
 
 use krm_core::{Diagnostic, Package};
 
-use crate::disk::{self, FileKind, HalfWritten, STDIN};
+use crate::disk::{self, FileKind, FileState, HalfWritten, STDIN};
 use crate::loader::LoadedPackage;
 use crate::parallel;
+use crate::result_cache::Input;
 
 /// How long a reader waits for a writer.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
@@ -31,6 +32,7 @@ pub(crate) struct DirectoryState {
     path: PathBuf,
     id: Option<(u64, u64)>,
     changed: Option<SystemTime>,
+    state: Option<FileState>,
 }
 
 impl DirectoryState {
@@ -38,7 +40,13 @@ impl DirectoryState {
         let metadata = fs::symlink_metadata(&path).ok();
         let id = metadata.as_ref().and_then(crate::disk::file_id);
         let changed = metadata.as_ref().and_then(changed);
-        Self { path, id, changed }
+        let state = metadata.as_ref().map(FileState::of);
+        Self { path, id, changed, state }
+    }
+
+    /// The directory as an input of a rendered package.
+    pub(crate) fn to_input(&self) -> Input {
+        Input { path: self.path.clone(), state: self.state }
     }
 
     fn is_same_now(&self) -> bool {

@@ -13,7 +13,8 @@ use siphasher::sip128::SipHasher13;
 
 use crate::consistent_read::{self, DirectoryState};
 use crate::console::Activity;
-use crate::disk::{FILE_LIMIT, FileKind, PackageRoot};
+use crate::disk::{FILE_LIMIT, FileKind, FileState, PackageRoot};
+use crate::result_cache::Input;
 use crate::walk::{
     self, FoundFile, Location, PackageSelection, Subpackages, WalkOptions, WalkResult,
 };
@@ -74,6 +75,15 @@ pub(crate) enum Origin {
 /// Further names of files (hard links): path and display path, by the path that the file was read under.
 type HardLinks = BTreeMap<PackagePath, Vec<(PackagePath, String)>>;
 
+/// The files that were read, as they were before that.
+#[derive(Debug, Default)]
+pub(crate) struct ReadFiles {
+    pub(crate) files: Vec<Input>,
+    pub(crate) ignore_files: Vec<Input>,
+    /// Whether what is read depends on symlinks.
+    pub(crate) has_symlinks: bool,
+}
+
 /// A package as it was read.
 pub(crate) struct LoadedPackage {
     pub(crate) package: Package,
@@ -87,6 +97,8 @@ pub(crate) struct LoadedPackage {
     pub(crate) journals: Vec<PathBuf>,
     /// The directories of the package as they were before they were read.
     pub(crate) directories: Vec<DirectoryState>,
+    /// The files that were read.
+    pub(crate) inputs: ReadFiles,
     /// Directories below this one whose files are not part of the package.
     pub(crate) closed: Vec<String>,
     /// How many of them are subpackages.
@@ -324,7 +336,7 @@ fn open(
         location: Location::Outside(root),
         is_link: false,
     }];
-    Ok(alone(read_all(found, None, options.jobs, beside).0, title, Origin::File))
+    Ok(alone(read_all(found, None, options.jobs, beside).package, title, Origin::File))
 }
 
 /// Reads a directory once.
@@ -338,9 +350,16 @@ fn directory(walk: WalkOptions<'_>, options: LoadOptions, beside: &[&Package]) -
         others,
         directories,
         excluded_packages,
+        ignore_files,
+        has_symlinks,
         ..
     } = walk::files(walk);
-    let (package, hard_links) = read_all(found, Some(opened), options.jobs, beside);
+    let AllFiles { package, hard_links, states } =
+        read_all(found, Some(opened), options.jobs, beside);
+    let input =
+        |(path, state): (PathBuf, FileState)| Input { path: root.join(path), state: Some(state) };
+    let files = states.into_iter().map(input).collect();
+    let inputs = ReadFiles { files, ignore_files, has_symlinks };
     let origin = Origin::Directory;
     let digest_of = |(path, location): &(PackagePath, PathBuf)| {
         let inside = location.strip_prefix(root).ok()?;
@@ -361,6 +380,7 @@ fn directory(walk: WalkOptions<'_>, options: LoadOptions, beside: &[&Package]) -
         hard_links,
         journals,
         directories,
+        inputs,
         closed,
         excluded_packages,
         others,
@@ -397,11 +417,20 @@ fn alone(package: Package, title: String, origin: Origin) -> LoadedPackage {
         hard_links: HardLinks::new(),
         journals: Vec::new(),
         directories: Vec::new(),
+        inputs: ReadFiles::default(),
         closed: Vec::new(),
         excluded_packages: 0,
         others: BTreeMap::new(),
         digests: Digests::new(),
     }
+}
+
+/// Files that were read together.
+struct AllFiles {
+    package: Package,
+    hard_links: HardLinks,
+    /// The state of each file of the directory, relative to it.
+    states: Vec<(PathBuf, FileState)>,
 }
 
 /// Reads and parses. Of a file with several names only the first is read; symlinks sort last.
@@ -410,14 +439,19 @@ fn read_all(
     opened: Option<&PackageRoot>,
     jobs: Option<NonZeroUsize>,
     beside: &[&Package],
-) -> (Package, HardLinks) {
+) -> AllFiles {
     found.sort_by(|a, b| (a.is_link, &a.path).cmp(&(b.is_link, &b.path)));
     let read = parallel::map(&found, jobs, |found| read(found, opened, beside));
     let mut seen: BTreeMap<(u64, u64), PackagePath> = BTreeMap::new();
     let mut hard_links = HardLinks::new();
     let mut files = Vec::with_capacity(found.len());
-    for (found, (content, number)) in found.into_iter().zip(read) {
+    let mut states = Vec::with_capacity(found.len());
+    for (found, (content, state)) in found.into_iter().zip(read) {
         let FoundFile { path, display_path, location, is_link } = found;
+        let number = state.and_then(|it| it.file_id());
+        if let (Location::Inside(inside), Some(state)) = (&location, state) {
+            states.push((inside.clone(), state));
+        }
         let is_external_symlink = is_link && matches!(location, Location::Outside(_));
         if let Some(first) = number.and_then(|number| seen.get(&number)) {
             // A symlink follows its target; another hard link has to be replaced as well.
@@ -429,20 +463,20 @@ fn read_all(
         seen.extend(number.map(|number| (number, path.clone())));
         files.push(PackageFile { path, display_path, is_external_symlink, content });
     }
-    (Package::new(files), hard_links)
+    AllFiles { package: Package::new(files), hard_links, states }
 }
 
-/// A file's content and its device and inode.
-type Content = (Result<Arc<File>, Diagnostic>, Option<(u64, u64)>);
+/// A file's content, and its state before it was read.
+type Content = (Result<Arc<File>, Diagnostic>, Option<FileState>);
 
 fn read(found: &FoundFile, opened: Option<&PackageRoot>, beside: &[&Package]) -> Content {
     let read = match (&found.location, opened) {
-        (Location::Inside(path), Some(opened)) => {
-            opened.read(path, FILE_LIMIT).map(|(bytes, metadata)| (bytes, disk::file_id(&metadata)))
-        }
+        (Location::Inside(path), Some(opened)) => opened
+            .read(path, FILE_LIMIT)
+            .map(|(bytes, metadata)| (bytes, Some(FileState::of(&metadata)))),
         (Location::Inside(path) | Location::Outside(path), _) => {
             krm_run::read_regular_file(path, FILE_LIMIT)
-                .map(|bytes| (bytes, fs::metadata(path).ok().as_ref().and_then(disk::file_id)))
+                .map(|bytes| (bytes, fs::metadata(path).ok().as_ref().map(FileState::of)))
         }
     };
     match read {

@@ -14,6 +14,7 @@ use krm_run::{RegularFileError, read_regular_file};
 use crate::consistent_read::DirectoryState;
 use crate::disk::{self, EntryKind, FileKind, PackageRoot};
 use crate::loader::join_display_path;
+use crate::result_cache::Input;
 
 /// The file that lists excluded files, in the syntax of gitignore.
 pub(crate) const IGNORE_FILE: &str = ".krmignore";
@@ -66,6 +67,10 @@ pub(crate) struct WalkResult {
     pub(crate) directories: Vec<DirectoryState>,
     /// Directories below this one that are git repositories of their own, such as submodules.
     pub(crate) nested_repositories: Vec<PathBuf>,
+    /// Ignore files of the package, as they were before they were read.
+    pub(crate) ignore_files: Vec<Input>,
+    /// Whether what is found depends on symlinks.
+    pub(crate) has_symlinks: bool,
     /// Symlinks to files that do not exist.
     pub(crate) dangling: Vec<PathBuf>,
     /// Symlinks that leave the package and are not read.
@@ -213,6 +218,8 @@ impl Walk<'_> {
     fn own_ignore_file(&mut self, directory: &Path, kind: EntryKind, above: Layers) -> Layers {
         let inside = directory.join(IGNORE_FILE);
         let file = self.options.root.join(&inside);
+        self.result.has_symlinks |= kind == EntryKind::Symlink;
+        self.result.ignore_files.push(Input::of(file.clone()));
         if kind == EntryKind::Symlink && self.leaves(self.options.root, &file) {
             self.result.external.push(self.display_path(&file));
             return above;
@@ -327,6 +334,7 @@ impl Walk<'_> {
             let path = path.filter(|_| kind == EntryKind::File && !disk::is_internal_file(&name));
             return self.result.others.extend(path.map(|path| (path, disk)));
         }
+        self.result.has_symlinks |= kind == EntryKind::Symlink;
         let path = match slashed(inside).map(|inside| PackagePath::new(&inside)) {
             Some(Ok(path)) => path,
             Some(Err(error)) => {

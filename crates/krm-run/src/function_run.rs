@@ -1,5 +1,6 @@
 //! One run of a function on the resources of a package, whatever runtime it has and whichever command started it.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use krm_catalog::kinds::CatalogKind;
@@ -39,6 +40,8 @@ pub struct FunctionRun {
     pub status: RunStatus,
     /// All items after the run; none if the output of the function is not used.
     pub output: Option<Vec<Item>>,
+    /// Files that its result depends on, besides the items and the functionConfig; none if it may depend on something else.
+    pub inputs: Option<Vec<PathBuf>>,
     /// Documents of the package that it changed.
     pub documents: Vec<DocumentChange>,
     /// What it changed; filled in by the pipeline.

@@ -155,7 +155,7 @@ impl RuntimeFactory {
 
     /// The schemas that a validator may read.
     fn granted_schemas(&self, request: &RuntimeRequest) -> Result<GrantedSchemas, Diagnostic> {
-        Ok(GrantedSchemas { settings: self.schemas.clone(), files: self.package_files(request)? })
+        Ok(GrantedSchemas::new(self.schemas.clone(), self.package_files(request)?))
     }
 
     /// The files that a functionConfig may name.

@@ -2,6 +2,8 @@
 
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use krm_catalog::{NamedBy, SchemaFiles};
 use krm_core::Diagnostic;
@@ -28,6 +30,19 @@ pub struct SchemaSettings {
 pub struct GrantedSchemas {
     pub(crate) settings: SchemaSettings,
     pub(crate) files: PackageFiles,
+    /// Whether a file was looked for.
+    has_read: Arc<AtomicBool>,
+}
+
+impl GrantedSchemas {
+    pub(crate) fn new(settings: SchemaSettings, files: PackageFiles) -> Self {
+        Self { settings, files, has_read: Arc::default() }
+    }
+
+    /// Whether a file was looked for, whether it exists or not.
+    pub(crate) fn has_read(&self) -> bool {
+        self.has_read.load(Ordering::Relaxed)
+    }
 }
 
 impl SchemaFiles for GrantedSchemas {
@@ -44,6 +59,7 @@ impl SchemaFiles for GrantedSchemas {
     }
 
     fn read(&self, path: &str, named_by: NamedBy) -> Result<Option<String>, Diagnostic> {
+        self.has_read.store(true, Ordering::Relaxed);
         if named_by == NamedBy::User {
             return read(path, &self.files.working_directory.join(path));
         }
@@ -91,14 +107,14 @@ mod tests {
             std::fs::create_dir(directory).unwrap();
             std::fs::write(directory.join("a.json"), "{}").unwrap();
         }
-        let schemas = GrantedSchemas {
-            settings: SchemaSettings::default(),
-            files: PackageFiles {
+        let schemas = GrantedSchemas::new(
+            SchemaSettings::default(),
+            PackageFiles {
                 package: Some(DeclaredBy::package(&package)),
                 mounts: vec![Mount::bind(&other, "/schemas")],
                 working_directory: temporary.path().to_owned(),
             },
-        };
+        );
         let read = |path: &str, named_by| schemas.read(path, named_by).map(|it| it.is_some());
         for path in ["a.json", "/schemas/a.json"] {
             assert!(matches!(read(path, NamedBy::Config), Ok(true)), "{path}");

@@ -50,6 +50,8 @@ pub(crate) struct Console {
     summary: Summary,
     /// Changes of files, where they are printed as JSON.
     changes: Option<Vec<Record<'static>>>,
+    /// What was printed to standard error, while it is recorded.
+    text: Option<String>,
 }
 
 /// How a function ended, for the beginning of its status line.
@@ -101,6 +103,7 @@ impl Console {
             alias: None,
             summary: Summary::new(),
             changes: None,
+            text: None,
         }
     }
 
@@ -279,13 +282,40 @@ impl Console {
         self.flush()
     }
 
+    /// Keeps a copy of what is printed to standard error from now on.
+    pub(crate) fn record_text(&mut self) {
+        self.text = Some(String::new());
+    }
+
+    /// What was printed since [`Console::record_text`].
+    pub(crate) fn take_text(&mut self) -> String {
+        self.text.take().unwrap_or_default()
+    }
+
+    /// Prints what was recorded in another run with the same [`Console::style`].
+    pub(crate) fn replay(&mut self, text: &str) {
+        write_err(text);
+    }
+
+    /// Everything besides options that decides how text looks.
+    pub(crate) fn style(&self) -> String {
+        format!("{} {} {} {:?}", self.is_terminal, self.colored_out, self.colored_err, self.format)
+    }
+
+    fn err(&mut self, text: &str) {
+        if let Some(kept) = &mut self.text {
+            kept.push_str(text);
+        }
+        write_err(text);
+    }
+
     fn print(&mut self, diagnostic: &Diagnostic) {
         if self.prints(diagnostic.severity) {
             let separate =
                 std::mem::replace(&mut self.has_reported, true) && self.format == ErrorFormat::Text;
             let gap = if separate { "\n" } else { "" };
             let text = format::write(&self.for_display(diagnostic), self.format, self.colored_err);
-            write_err(&format!("{gap}{text}"));
+            self.err(&format!("{gap}{text}"));
         }
     }
 
@@ -317,7 +347,7 @@ impl Console {
     pub(crate) fn status(&mut self, text: &str) {
         match self.format {
             _ if self.quiet => {}
-            ErrorFormat::Text => write_err(&format!("{}\n", log_line(text))),
+            ErrorFormat::Text => self.err(&format!("{}\n", log_line(text))),
             ErrorFormat::Json => self.print_status(text),
             ErrorFormat::Github => {}
         }
@@ -327,7 +357,7 @@ impl Console {
     pub(crate) fn verdict(&mut self, verdict: Verdict, text: &str) {
         let (name, style) = (verdict.name(), verdict.style());
         if self.format == ErrorFormat::Text && self.colored_err && !self.quiet {
-            write_err(&format!("[{style}{name}{style:#}] {}\n", log_line(text)));
+            self.err(&format!("[{style}{name}{style:#}] {}\n", log_line(text)));
         } else {
             self.status(&format!("[{name}] {text}"));
         }
@@ -337,7 +367,7 @@ impl Console {
     pub(crate) fn detail(&mut self, text: &str) {
         match self.format {
             _ if !self.verbose => {}
-            ErrorFormat::Text => write_err(&format!("{}\n", log_line(text))),
+            ErrorFormat::Text => self.err(&format!("{}\n", log_line(text))),
             _ => self.print_status(text),
         }
     }
@@ -347,7 +377,7 @@ impl Console {
         for line in text.lines() {
             match self.format {
                 ErrorFormat::Text => {
-                    write_err(&format!("{}\n", log_line(&format!("  [stderr] {line}"))));
+                    self.err(&format!("{}\n", log_line(&format!("  [stderr] {line}"))));
                 }
                 _ => self.print_status(line),
             }

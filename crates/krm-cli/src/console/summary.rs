@@ -52,7 +52,12 @@ impl Summary {
     /// Adds functions that ran, and the results that they reported.
     pub(crate) fn add_functions(&mut self, count: usize, results: Vec<(Severity, usize)>) {
         *self.functions.get_or_insert(0) += count;
-        self.results.extend(results);
+        for (severity, count) in results {
+            match self.results.iter_mut().find(|(known, _)| *known == severity) {
+                Some((_, known)) => *known += count,
+                None => self.results.push((severity, count)),
+            }
+        }
     }
 
     /// Adds changes of files that were made, or would be made.

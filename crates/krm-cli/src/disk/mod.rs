@@ -41,6 +41,7 @@ pub(crate) use output_file::write_output;
 pub(crate) use read::{
     EntryKind, FILE_LIMIT, PackageRoot, is_stdin_a_stream, is_stream, read_existing, unreadable,
 };
+pub(crate) use state::FileState;
 
 /// The argument that means standard input or output.
 pub(crate) const STDIN: &str = "-";

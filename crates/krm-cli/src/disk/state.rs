@@ -65,14 +65,32 @@ impl FileState {
     /// Whether the next write is certain to change the state. A file that was written a moment ago can be written again within the
     /// same tick of the clock, which leaves the same times.
     pub(crate) fn is_settled(&self) -> bool {
+        self.is_settled_at(SystemTime::now())
+    }
+
+    /// Whether every write after a time is certain to change the state.
+    pub(crate) fn is_settled_at(&self, time: SystemTime) -> bool {
         let (seconds, nanoseconds) = self.modified.max(self.changed);
         let is_coarse = self.modified.1 == 0 && self.changed.1 == 0;
         let written = UNIX_EPOCH
             + Duration::from_secs(seconds.try_into().unwrap_or(0))
             + Duration::from_nanos(nanoseconds.try_into().unwrap_or(0));
-        let age = SystemTime::now().duration_since(written);
+        let age = time.duration_since(written);
         // A time in the future comes from another clock, such as that of a file server.
         age.is_ok_and(|age| age > if is_coarse { COARSE } else { TICK })
+    }
+
+    /// The state as numbers, to store it.
+    pub(crate) fn to_numbers(&self) -> [u64; 8] {
+        let [(a, b), (c, d)] = [self.modified, self.changed];
+        let [a, b, c, d] = [a, b, c, d].map(i64::cast_unsigned);
+        [self.device, self.inode, self.size, self.links, a, b, c, d]
+    }
+
+    /// The state that was stored.
+    pub(crate) fn from_numbers([device, inode, size, links, a, b, c, d]: [u64; 8]) -> Self {
+        let [a, b, c, d] = [a, b, c, d].map(u64::cast_signed);
+        Self { device, inode, size, links, modified: (a, b), changed: (c, d) }
     }
 
     /// The device and inode, which all hard links of a file share; none where the system has none.

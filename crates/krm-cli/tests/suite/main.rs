@@ -28,6 +28,7 @@ mod processes;
 mod progress;
 mod project_images;
 mod projects;
+mod render_index;
 mod report_formats;
 mod report_page;
 mod result_cache;

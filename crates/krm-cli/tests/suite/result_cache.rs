@@ -168,11 +168,7 @@ fn cache_that_others_can_write_to_is_not_used() {
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o777);
     fs::set_permissions(&directory, permissions).unwrap();
     let ran = diff(&sandbox, "");
-    assert!(
-        ran.stderr.contains("warning: the result cache is not used, because others can write to"),
-        "{}",
-        ran.stderr
-    );
+    assert!(ran.stderr.contains("warning[cache-not-private]: "), "{}", ran.stderr);
     assert_eq!((ran.exit, entries(&sandbox).len()), (0, 0));
 }
 

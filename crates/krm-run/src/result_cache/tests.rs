@@ -1,3 +1,5 @@
+//! Tests of the result cache, with a store in memory.
+
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;

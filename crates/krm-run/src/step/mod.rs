@@ -19,6 +19,7 @@ mod reorder;
 pub(crate) use in_process::CallOutput;
 pub use interpreted::Interpreted;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use krm_catalog::{BuiltinRelease, Host};
@@ -69,6 +70,17 @@ impl Runner {
             | Self::Documents(builtin, _) => builtin.function.name,
             Self::Interpreted(function) => function.name(),
             Self::External(function) => function.name(),
+        }
+    }
+
+    /// Files that the result depends on, besides the items and the functionConfig; none if it may depend on something else.
+    fn inputs(&self) -> Option<Vec<PathBuf>> {
+        match self {
+            Self::Builtin(_) => Some(Vec::new()),
+            Self::Validator(_, schemas) => (!schemas.has_read()).then(Vec::new),
+            Self::Interpreted(function) => function.builtin_release().map(|_| Vec::new()),
+            Self::Charts(..) | Self::Documents(..) => None,
+            Self::External(function) => function.identity()?.files().map(<[_]>::to_vec),
         }
     }
 
@@ -228,6 +240,7 @@ impl Step {
                 external::run(self, &**function, input, interrupt, &mut run)
             }
         };
+        run.inputs = self.runner.inputs();
         self.judge(&mut run);
         if let Some(returned) = returned.filter(|_| !run.stops_pipeline) {
             run.output = Some(self.place(returned, items, &selected, &sent, &mut run));

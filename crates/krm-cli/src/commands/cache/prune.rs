@@ -72,7 +72,6 @@ fn prune_images(path: &std::path::Path, limit: u64) -> Result<Usage, Diagnostic>
 
 /// A build without registries has no images.
 #[cfg(not(feature = "oci"))]
-#[expect(clippy::unnecessary_wraps, reason = "the same signature as with the feature")]
 fn prune_images(_: &std::path::Path, _: u64) -> Result<Usage, Diagnostic> {
     Ok(Usage::default())
 }

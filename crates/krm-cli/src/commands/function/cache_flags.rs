@@ -69,6 +69,18 @@ impl CacheFlags {
         }
     }
 
+    /// The store for the index of rendered packages, and whether it is updated; none if everything is rendered.
+    pub(super) fn index_store(&self) -> Option<(DirectoryStore, bool)> {
+        let writes = match self.cache {
+            Mode::Off | Mode::Verify => return None,
+            Mode::Read => false,
+            Mode::Write => true,
+        };
+        let area = Area::Results;
+        let store = DirectoryStore::open(area.directory()?, area.size_limit()).ok()?;
+        Some((store, writes))
+    }
+
     /// Reports why the cache was not used, and with `--verbose` how much.
     pub(super) fn report(&self, console: &mut Console) {
         match self.opened.get() {

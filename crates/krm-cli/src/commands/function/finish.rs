@@ -55,6 +55,11 @@ impl ResultFlags {
         self.fail_on.map(FailOn::severity)
     }
 
+    /// Whether something else is written than what functions return.
+    pub(super) fn writes_more(&self) -> bool {
+        self.results_dir.is_some() || self.fix
+    }
+
     /// Writes results.yaml, also for a run that failed.
     pub(super) fn record(
         &self,

@@ -68,6 +68,11 @@ impl OutputFlag {
         }
     }
 
+    /// Whether the flag is given.
+    pub(super) fn is_given(&self) -> bool {
+        self.output.is_some()
+    }
+
     /// Whether changes are printed as JSON.
     pub(super) fn is_json(&self) -> bool {
         self.output == Some(Output::Json)

@@ -36,6 +36,11 @@ impl SchemaFlags {
         self.schema.iter().map(PathBuf::from).chain(locations)
     }
 
+    /// Whether validators search directories of the user.
+    pub(super) fn has_locations(&self) -> bool {
+        !self.schema_location.is_empty()
+    }
+
     /// The settings for all validators.
     pub(super) fn settings(&self) -> Result<SchemaSettings, Failure> {
         let mut definitions = Vec::new();

@@ -1,12 +1,13 @@
 //! `krm fn render`: runs the pipelines of a package and its subpackages.
 
+mod index;
 mod pipeline;
 mod report;
 mod selected_packages;
 
 use std::path::PathBuf;
 
-use krm_core::Diagnostic;
+use krm_core::{Diagnostic, Severity};
 use krm_run::Pull;
 
 use super::cache_flags::CacheFlags;
@@ -28,6 +29,7 @@ use crate::disk::FileKind;
 use crate::loader::{LoadedPackage, Origin};
 use crate::walk::PackageSelection;
 use crate::{CommandResult, Exit, Failure, disk, loader};
+use index::IndexSession;
 use selected_packages::PackageFlags;
 
 const EXAMPLES: &str = "\
@@ -125,6 +127,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         true => select(args, global, console)?,
         false => None,
     };
+    let mut index = IndexSession::open(args, global, console);
+    if let Some(index) = index.as_mut().filter(|it| it.is_complete()) {
+        return Ok(unchanged(args, index, console));
+    }
+    let selection = selection.or_else(|| index.as_ref()?.selection());
     let scope = match &selection {
         Some(selection) if selection.is_empty() => return Ok(Exit::Success),
         Some(selection) => SubpackageScope::Selected(selection),
@@ -134,7 +141,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     check_package(&session.loaded)?;
     conflict_records::check_resolved(&session.loaded.package)?;
     args.lock.check_packages(&args.dir, &session.loaded)?;
-    pipeline::run(args, session, output, console)
+    pipeline::run(args, session, (output, index.as_mut()), console)
+}
+
+/// Reports a directory of which no package changed since it was rendered last.
+fn unchanged(args: &Args, index: &mut IndexSession, console: &mut Console) -> Exit {
+    index.end_report(false, console);
+    let skipped = index.skipped();
+    console.summary().add_resources(skipped.resources);
+    console.summary().add_functions(skipped.functions, vec![(Severity::Info, skipped.infos)]);
+    console.summary().add_files(std::iter::empty(), args.preview.is_on());
+    Exit::Success
 }
 
 /// The packages of `--changed-since` and `--shard`.

@@ -1,11 +1,13 @@
 //! One run of `render`: the pipelines of the package run, are reported, and their output is written.
 
+use std::collections::BTreeSet;
+
 use krm_core::files::Deletions;
 use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile;
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::FunctionRecord;
-use krm_core::{Diagnostic, Package};
+use krm_core::{Diagnostic, Package, PackagePath, Severity};
 use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
 use krm_yaml::File;
 
@@ -13,6 +15,7 @@ use super::super::finish::{self, FileContents};
 use super::super::kinds::FnCommandKind;
 use super::super::output::Output;
 use super::super::{interpreter, open_package, run_report};
+use super::index::IndexSession;
 use super::{Args, report};
 use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix;
@@ -30,9 +33,13 @@ pub(super) struct Rendering {
 pub(super) fn run(
     args: &Args,
     mut session: EditSession<'_>,
-    output: Option<&Output>,
+    (output, mut index): (Option<&Output>, Option<&mut IndexSession>),
     console: &mut Console,
 ) -> CommandResult {
+    if let Some(index) = &mut index {
+        index.set_loaded(&session.loaded);
+    }
+    let skipped = index.as_ref().map(|it| it.skipped()).unwrap_or_default();
     let renderer = renderer(args)?;
     let fixes = match args.results.fix {
         true => fixes(args, &renderer, &session.loaded.package, console)?,
@@ -51,17 +58,21 @@ pub(super) fn run(
         open_package::check_validated_files(package)?;
     }
     let items = open_package::take_items(package, args.results.strict, console)?;
-    console.summary().add_resources(items.len());
+    console.summary().add_resources(items.len() + skipped.resources);
     let activity = Activity::begin(&format!("rendering {}", session.loaded.title));
     let mut rendering = render(&renderer, tree, items);
     drop(activity);
     args.cache.report(console);
     run_report::count(&rendering.pipeline, console);
     let package = fixed.as_ref().unwrap_or(&session.loaded.package);
-    if rendering.pipeline.runs.is_empty() {
+    if !rendering.pipeline.is_stopped && skipped.functions > 0 {
+        let infos = vec![(Severity::Info, skipped.infos)];
+        console.summary().add_functions(skipped.functions, infos);
+    }
+    if rendering.pipeline.runs.is_empty() && skipped.functions == 0 {
         console.report(&Diagnostic::warning(FnCommandKind::NoPipeline));
     }
-    report::report(&rendering.pipeline, package, &session.loaded, console);
+    report::report(&rendering.pipeline, package, &session.loaded, index.as_deref_mut(), console);
     args.results.record(&rendering.pipeline, console)?;
     if args.explain {
         report::explain(&rendering.pipeline, &session.loaded, args.output.is_json(), console)?;
@@ -71,7 +82,17 @@ pub(super) fn run(
     rendering.forget_changes();
     let errors = run_report::errors(&rendering.pipeline.runs, &session.loaded.package);
     let unreported = run_report::unreported_errors(&rendering.pipeline, &session.loaded.package);
-    let contents = contents(args, &mut rendering, (package, fixes), errors.last(), console)?;
+    let contents = contents(
+        args,
+        &mut rendering,
+        (package, fixes, skipped.resources),
+        errors.last(),
+        console,
+    )?;
+    if let Some(index) = index {
+        let run = (&rendering.pipeline, &rendering.before[..]);
+        index.store(&session.loaded, run, &changed(package, &contents), console);
+    }
     let pipeline = &rendering.pipeline;
     let lists_explanations = args.explain && args.output.is_json();
     if lists_explanations {
@@ -170,13 +191,13 @@ fn fixes(
 fn contents(
     args: &Args,
     rendering: &mut Rendering,
-    (package, fixes): (&Package, FileContents),
+    (package, fixes, skipped): (&Package, FileContents, usize),
     error: Option<&Diagnostic>,
     console: &mut Console,
 ) -> Result<FileContents, Failure> {
     let pipeline = &mut rendering.pipeline;
     if !args.results.allow_delete
-        && let Some(error) = report::deletion_error(pipeline, rendering.before.len())
+        && let Some(error) = report::deletion_error(pipeline, rendering.before.len(), skipped)
     {
         return Err(Failure::Diagnostics(Exit::Function, vec![error]));
     }
@@ -191,6 +212,15 @@ fn contents(
         add_status(package, pipeline, error, &mut contents)?;
     }
     Ok(contents)
+}
+
+/// The files whose contents change.
+fn changed<'a>(package: &Package, contents: &'a FileContents) -> BTreeSet<&'a PackagePath> {
+    let is_same = |path: &PackagePath, new: Option<&str>| {
+        package.file(path).and_then(|it| it.file()).map(File::text) == new
+    };
+    let changed = contents.iter().filter(|(path, new)| !is_same(path, new.as_deref()));
+    changed.map(|(path, _)| path).collect()
 }
 
 /// Adds the status of the run to the root Kptfile.

@@ -10,6 +10,7 @@ use krm_yaml::Value;
 
 use super::super::kinds::FnCommandKind;
 use super::super::run_report::{image, report_outcome, selected, time, verdict};
+use super::index::IndexSession;
 use crate::console::{Console, number};
 use crate::loader::LoadedPackage;
 use crate::{Exit, Failure};
@@ -19,6 +20,7 @@ pub(super) fn report(
     pipeline: &PipelineRun,
     package: &Package,
     loaded: &LoadedPackage,
+    mut index: Option<&mut IndexSession>,
     console: &mut Console,
 ) {
     let locator = ResultLocator::new(package);
@@ -26,6 +28,9 @@ pub(super) fn report(
     for run in &pipeline.runs {
         let directory = run.record.package.as_str();
         if last.replace(directory) != Some(directory) {
+            if let Some(index) = &mut index {
+                index.begin_report(directory, console);
+            }
             console.status(&format!("Package \"{}\":", loaded.display_path(directory)));
         }
         let line = format!("{}{}", line(run), time(run, console));
@@ -35,6 +40,9 @@ pub(super) fn report(
             let path = item.path.as_ref().map(|path| format!(" in {path}")).unwrap_or_default();
             console.status(&format!("  deleted {}{path}", item.resource().label()));
         }
+    }
+    if let Some(index) = index {
+        index.end_report(pipeline.is_stopped, console);
     }
 }
 
@@ -75,14 +83,19 @@ pub(super) fn failure_exit(pipeline: &PipelineRun) -> Exit {
     }
 }
 
-/// Deletions that need `--allow-delete`: of a Kptfile or Krmfile, or of everything.
-pub(super) fn deletion_error(pipeline: &PipelineRun, count_before: usize) -> Option<Diagnostic> {
+/// Deletions that need `--allow-delete`: of a Kptfile or Krmfile, or of everything. `skipped` resources are in packages that were not
+/// rendered, because they did not change.
+pub(super) fn deletion_error(
+    pipeline: &PipelineRun,
+    count_before: usize,
+    skipped: usize,
+) -> Option<Diagnostic> {
     let is_package_file = |item: &Item| {
         item.origin.is_some() && item.path.as_ref().is_some_and(|path| path.is_package_file())
     };
     let mutators = || pipeline.runs.iter().filter(|run| run.role == Some(Role::Mutator));
     let (run, deleted) = match mutators().find(|run| removed(run).any(is_package_file)) {
-        _ if count_before > 0 && pipeline.items.is_empty() => {
+        _ if count_before > 0 && skipped == 0 && pipeline.items.is_empty() => {
             (mutators().rfind(|run| removed(run).next().is_some())?, "all resources")
         }
         Some(run) => (run, "the Kptfile or Krmfile of its package"),
