@@ -58,9 +58,8 @@ impl RuntimeReport {
                 let obstacle = sandbox.obstacle().map(|it| format!(" ({it})")).unwrap_or_default();
                 let remedy = match builder {
                     Builder::Krm => sandbox.remedy(),
-                    Builder::Bubblewrap => {
-                        reason.contains("PATH").then(|| "install bubblewrap".to_owned())
-                    }
+                    Builder::Bubblewrap if is_installed("bwrap", environment) => None,
+                    Builder::Bubblewrap => Some("install bubblewrap".to_owned()),
                 };
                 unusable(format!("{reason}{obstacle}"), remedy)
             }
@@ -78,4 +77,8 @@ impl RuntimeReport {
         };
         Self { name, is_usable, detail, remedy }
     }
+}
+
+fn is_installed(program: &str, environment: &Environment) -> bool {
+    environment.search_path().iter().any(|directory| directory.join(program).is_file())
 }

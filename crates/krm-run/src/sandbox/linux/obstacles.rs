@@ -7,36 +7,59 @@ use rustix::process::getuid;
 /// A profile that allows namespaces to krm only, for systems on which AppArmor forbids them.
 const PROFILE: &str = "abi <abi/4.0>, include <tunables/global> profile krm /usr/{,local/}bin/krm flags=(unconfined) { userns, }";
 
-/// The setting that most probably forbids the sandbox; none if there is no such setting.
+/// Settings that forbid the sandbox.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Obstacle {
+    NoUserNamespaces,
+    OnlyRoot,
+    AppArmor,
+}
+
+impl Obstacle {
+    /// The setting that applies to this user; none if there is no such setting.
+    fn find() -> Option<Self> {
+        if is("/proc/sys/user/max_user_namespaces", "0") {
+            return Some(Self::NoUserNamespaces);
+        }
+        if getuid().is_root() {
+            return None;
+        }
+        if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
+            return Some(Self::OnlyRoot);
+        }
+        let restriction = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+        is(restriction, "1").then_some(Self::AppArmor)
+    }
+
+    fn description(self) -> &'static str {
+        match self {
+            Self::NoUserNamespaces => "user.max_user_namespaces is 0",
+            Self::OnlyRoot => "kernel.unprivileged_userns_clone is 0",
+            Self::AppArmor => "kernel.apparmor_restrict_unprivileged_userns is 1",
+        }
+    }
+
+    fn remedy(self) -> String {
+        match self {
+            Self::NoUserNamespaces => "run `sysctl -w user.max_user_namespaces=15000`".to_owned(),
+            Self::OnlyRoot => "run `sysctl -w kernel.unprivileged_userns_clone=1`".to_owned(),
+            Self::AppArmor => format!(
+                "write `{PROFILE}` to /etc/apparmor.d/krm and run `apparmor_parser -r /etc/apparmor.d/krm`, or run `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`"
+            ),
+        }
+    }
+}
+
+/// The setting that probably forbids the sandbox.
 pub(crate) fn obstacle() -> Option<&'static str> {
-    if is("/proc/sys/user/max_user_namespaces", "0") {
-        return Some("user.max_user_namespaces is 0");
-    }
-    if getuid().is_root() {
-        return None;
-    }
-    if is("/proc/sys/kernel/unprivileged_userns_clone", "0") {
-        return Some("kernel.unprivileged_userns_clone is 0");
-    }
-    is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1")
-        .then_some("kernel.apparmor_restrict_unprivileged_userns is 1")
+    Obstacle::find().map(Obstacle::description)
 }
 
 /// What to change so that the sandbox can be built.
 pub(crate) fn remedy() -> Option<String> {
-    Some(match obstacle() {
-        Some("user.max_user_namespaces is 0") => "run `sysctl -w user.max_user_namespaces=15000`".to_owned(),
-        Some("kernel.unprivileged_userns_clone is 0") => {
-            "run `sysctl -w kernel.unprivileged_userns_clone=1`".to_owned()
-        }
-        Some(_) => format!(
-            "write `{PROFILE}` to /etc/apparmor.d/krm and run `apparmor_parser -r /etc/apparmor.d/krm`, or run `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`"
-        ),
-        None if is_filtered() => {
-            "this process runs under a seccomp filter, as in a container: start the container with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`".to_owned()
-        }
-        None => return None,
-    })
+    let container = "this process runs under a seccomp filter, as in a container: start the container with `--security-opt seccomp=unconfined --security-opt systempaths=unconfined`";
+    let filtered = || is_filtered().then(|| container.to_owned());
+    Obstacle::find().map(Obstacle::remedy).or_else(filtered)
 }
 
 fn is(file: &str, value: &str) -> bool {

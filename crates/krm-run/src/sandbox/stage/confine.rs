@@ -10,9 +10,10 @@ use crate::sandbox::spec::Spec;
 /// Becomes the user of the function, without capabilities and without a way to get any.
 pub(super) fn drop_privileges(spec: &Spec) -> Result<(), Failure> {
     let attempt = failed::<caps::errors::CapsError>("drop capabilities");
-    for capability in caps::runtime::thread_all_supported() {
-        caps::drop(None, CapSet::Bounding, capability).map_err(&attempt)?;
-    }
+    caps::runtime::thread_all_supported()
+        .into_iter()
+        .try_for_each(|capability| caps::drop(None, CapSet::Bounding, capability))
+        .map_err(&attempt)?;
     // Only root has to change: the only identity of any other user is the one of the function.
     if getuid().as_raw() != spec.user || getgid().as_raw() != spec.group {
         let (user, group) = (Uid::from_raw(spec.user), Gid::from_raw(spec.group));
