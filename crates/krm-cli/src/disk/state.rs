@@ -81,7 +81,7 @@ impl FileState {
     }
 
     /// The state as numbers, to store it.
-    pub(crate) fn to_numbers(&self) -> [u64; 8] {
+    pub(crate) fn numbers(&self) -> [u64; 8] {
         let [(a, b), (c, d)] = [self.modified, self.changed];
         let [a, b, c, d] = [a, b, c, d].map(i64::cast_unsigned);
         [self.device, self.inode, self.size, self.links, a, b, c, d]

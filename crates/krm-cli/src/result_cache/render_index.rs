@@ -155,7 +155,7 @@ impl Writer {
         for Input { path, state } in inputs {
             self.bytes(path.as_os_str().as_encoded_bytes());
             self.number(state.is_some().into());
-            state.iter().flat_map(FileState::to_numbers).for_each(|it| self.number(it));
+            state.iter().flat_map(FileState::numbers).for_each(|it| self.number(it));
         }
     }
 }
