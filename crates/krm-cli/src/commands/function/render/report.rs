@@ -26,6 +26,7 @@ pub(super) fn report(
     for run in &pipeline.runs {
         let directory = run.record.package.as_str();
         if last.replace(directory) != Some(directory) {
+            console.report_duplicate_keys();
             console.status(&format!("Package \"{}\":", loaded.display_path(directory)));
         }
         let line = format!("{}{}", line(run), time(run, console));
