@@ -18,7 +18,7 @@ use crate::result_cache::Input;
 use crate::walk::{
     self, FoundFile, Location, PackageSelection, Subpackages, WalkOptions, WalkResult,
 };
-use crate::{disk, parallel};
+use crate::{disk, duplicate_keys, parallel};
 
 /// How packages are read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -480,10 +480,14 @@ fn read(found: &FoundFile, opened: Option<&PackageRoot>, beside: &[&Package]) ->
         }
     };
     match read {
-        Ok((bytes, number)) => match known(&found.path, &bytes, beside) {
-            Some(file) => (Ok(file), number),
-            None => (parse(bytes), number),
-        },
+        Ok((bytes, number)) => {
+            let known = known(&found.path, &bytes, beside);
+            let content = known.map_or_else(|| parse(bytes), Ok);
+            if let Ok(file) = &content {
+                duplicate_keys::add(&found.display_path, file);
+            }
+            (content, number)
+        }
         Err(error) => (Err(disk::unreadable(error)), None),
     }
 }

@@ -6,6 +6,7 @@ mod commands;
 mod consistent_read;
 mod console;
 mod disk;
+mod duplicate_keys;
 mod explanations;
 #[cfg(test)]
 mod generated_docs;

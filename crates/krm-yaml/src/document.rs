@@ -7,8 +7,9 @@ use crate::{File, NodeRef, ReadError, SyntaxError};
 /// Which parser made a table.
 #[derive(Clone, Copy, Debug, Eq)]
 pub(crate) enum ParsedBy {
-    /// The fast parser: what it does at a line follows from the table, so that an edited document can be parsed in part.
-    Fast,
+    /// The fast parser: what it does at a line follows from the table, so that an edited document can be parsed in part. It may have seen
+    /// that no mapping has a key twice.
+    Fast { has_unique_keys: bool },
     /// The complete one.
     Complete,
 }

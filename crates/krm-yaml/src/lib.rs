@@ -92,6 +92,7 @@ mod expansion;
 mod fast_parser;
 mod file;
 mod flow_style;
+mod key_filter;
 mod kind;
 mod layout;
 mod lenient;

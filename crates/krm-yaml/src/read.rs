@@ -58,7 +58,7 @@ fn parse_fast_documents(text: &str, options: ReadOptions) -> Option<FastResult> 
             Some(read) => {
                 quick += 1;
                 builder.start_document(read.marker.unwrap_or(Span::empty(at)));
-                builder.store_nodes(&mut reader.nodes, &mut reader.indents);
+                builder.store_nodes(&mut reader.nodes, &mut reader.indents, read.has_unique_keys);
                 read.next
             }
             None => builder.take_documents(at)?,

@@ -81,7 +81,12 @@ impl<'t> Builder<'t> {
     }
 
     /// Stores a document from finished nodes. The buffers are returned for reuse.
-    pub(crate) fn store_nodes(&mut self, nodes: &mut Vec<Node>, indents: &mut Vec<Indent>) {
+    pub(crate) fn store_nodes(
+        &mut self,
+        nodes: &mut Vec<Node>,
+        indents: &mut Vec<Indent>,
+        has_unique_keys: bool,
+    ) {
         let mut swap = |own: &mut Self| {
             std::mem::swap(&mut own.nodes, nodes);
             std::mem::swap(&mut own.indents, indents);
@@ -89,7 +94,7 @@ impl<'t> Builder<'t> {
         swap(self);
         self.store(None, None);
         if let Some(last) = self.documents.last_mut() {
-            last.parsed_by = ParsedBy::Fast;
+            last.parsed_by = ParsedBy::Fast { has_unique_keys };
         }
         swap(self);
     }

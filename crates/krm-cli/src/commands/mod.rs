@@ -52,6 +52,7 @@ pub(crate) fn main() -> Exit {
         Ok(exit)
     });
     crate::console::end_progress();
+    console.report_duplicate_keys();
     let has_failed = result.is_err();
     let exit = exit_code(result, &mut console);
     console.close(has_failed);

@@ -28,7 +28,7 @@ use krm_core::{Diagnostic, PlannedChange, Severity};
 use crate::cli::{Color, ErrorFormat, Global};
 use crate::commands::kinds::CommandKind;
 use crate::reports::{Finding, FunctionFinding, Recorder};
-use crate::{Exit, Failure, disk};
+use crate::{Exit, Failure, disk, duplicate_keys};
 
 /// Standard output and standard error, with the options that decide what is printed there.
 pub(crate) struct Console {
@@ -44,6 +44,7 @@ pub(crate) struct Console {
     has_reported: bool,
     /// The most severe diagnostic so far, whether it was printed or not.
     worst: Option<Severity>,
+    duplicate_keys: duplicate_keys::Reported,
     recorder: Recorder,
     /// A directory, and the one that messages show instead.
     alias: Option<(String, String)>,
@@ -99,6 +100,7 @@ impl Console {
             show_secrets: global.show_secrets,
             has_reported: false,
             worst: None,
+            duplicate_keys: duplicate_keys::Reported::default(),
             recorder: Recorder::new(&global.report, global.show_secrets),
             alias: None,
             summary: Summary::new(),
@@ -244,8 +246,18 @@ impl Console {
     }
 
     /// The severity of the most severe diagnostic that was reported.
-    pub(crate) fn worst_reported(&self) -> Option<Severity> {
+    pub(crate) fn worst_reported(&mut self) -> Option<Severity> {
+        self.report_duplicate_keys();
         self.worst
+    }
+
+    /// Reports duplicate keys in the files that were read: before functions run, and at the end of every command.
+    pub(crate) fn report_duplicate_keys(&mut self) {
+        let mut reported = std::mem::take(&mut self.duplicate_keys);
+        let name = |it: &Diagnostic| self.for_display(it).file.as_deref().map(str::to_owned);
+        let warnings = reported.take(name);
+        self.duplicate_keys = reported;
+        self.report_all(&warnings);
     }
 
     /// Reports a result of a function, located as a diagnostic.
@@ -355,6 +367,7 @@ impl Console {
 
     /// Prints the status of a function, with a colored verdict.
     pub(crate) fn verdict(&mut self, verdict: Verdict, text: &str) {
+        self.report_duplicate_keys();
         let (name, style) = (verdict.name(), verdict.style());
         if self.format == ErrorFormat::Text && self.colored_err && !self.quiet {
             self.err(&format!("[{style}{name}{style:#}] {}\n", log_line(text)));

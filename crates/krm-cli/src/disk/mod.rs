@@ -33,6 +33,8 @@ use std::path::Path;
 use krm_core::Diagnostic;
 use krm_yaml::{File, ReadOptions};
 
+use crate::duplicate_keys;
+
 pub(crate) use apply::write;
 pub(crate) use half_written::HalfWritten;
 pub(crate) use kinds::FileKind;
@@ -75,9 +77,11 @@ pub(crate) fn from_here(path: &Path) -> String {
 pub(crate) fn parse(name: &str, options: ReadOptions) -> Result<File, Diagnostic> {
     let bytes =
         read::read_named(name).map_err(|diagnostic| diagnostic.in_file(display_name(name)))?;
-    krm_yaml::decode(bytes)
+    let file = krm_yaml::decode(bytes)
         .and_then(|text| File::parse_with(text, options))
-        .map_err(|error| Diagnostic::from(&error).in_file(display_name(name)))
+        .map_err(|error| Diagnostic::from(&error).in_file(display_name(name)))?;
+    duplicate_keys::add(display_name(name), &file);
+    Ok(file)
 }
 
 /// Reads the text of a file that need not be YAML, or of standard input.

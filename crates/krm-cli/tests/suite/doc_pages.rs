@@ -42,6 +42,36 @@ fn every_command_has_a_page_with_all_options() {
     }
 }
 
+/// Examples of errors in YAML that other explanations cover better.
+const FALLBACKS: [&str; 2] = ["broken-escape", "invalid-yaml"];
+
+#[test]
+fn examples_of_syntax_errors_have_the_error_that_they_explain() {
+    let page = fs::read_to_string(root().join("docs/errors.md")).unwrap();
+    let section = page.split("\n## ").find(|it| it.starts_with("YAML\n")).unwrap();
+    let sandbox = Sandbox::new();
+    let mut ids = Vec::new();
+    for explanation in section.split("\n### ").skip(1) {
+        let (id, text) = explanation.split_once('\n').unwrap();
+        let example = text.split_once("```yaml\n").and_then(|(_, it)| it.split_once("```"));
+        if let Some((example, _)) = example.filter(|_| !FALLBACKS.contains(&id)) {
+            sandbox.write(&format!("{id}.yaml"), example.as_bytes());
+            ids.push(id);
+        }
+    }
+    let found = sandbox.run("krm yaml check . --error-format json").stderr;
+    let mut count = 0;
+    for id in ids {
+        // Explanations of edits have examples without errors.
+        let own: Vec<&str> =
+            found.lines().filter(|it| it.contains(&format!("\"file\":\"{id}.yaml\""))).collect();
+        let is_shown = own.iter().any(|it| it.starts_with(&format!("{{\"id\":\"{id}\"")));
+        assert!(own.is_empty() || is_shown, "{id}: {own:#?}");
+        count += usize::from(is_shown);
+    }
+    assert!(count > 25, "only {count} examples have an error");
+}
+
 /// A backslash before a quote is left over from a string of the source. In regular expressions, escapes and arguments of shells it is meant.
 #[test]
 fn help_and_pages_have_no_stray_backslashes() {

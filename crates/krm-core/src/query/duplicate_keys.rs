@@ -38,6 +38,9 @@ impl DuplicateKey<'_> {
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
 pub fn find(document: DocumentRef<'_>) -> Vec<DuplicateKey<'_>> {
+    if !document.may_have_duplicate_keys() {
+        return Vec::new();
+    }
     let mut search = Search { steps: Vec::new(), keys: Vec::new(), found: Vec::new() };
     if let Some(root) = document.root() {
         search.visit(root);

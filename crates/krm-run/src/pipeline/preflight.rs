@@ -8,6 +8,7 @@ use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::{Function, Program};
 
 use super::render::Renderer;
+use crate::runtime_factory::suggest_builtin;
 use crate::{DeclaredBy, FunctionRun, Resolved, RunStatus, RuntimeRequest};
 
 impl Renderer {
@@ -26,12 +27,14 @@ impl Renderer {
         let checked: Vec<_> = functions.iter().map(|it| self.check(it.0, it.1)).collect();
         // A container that starts at once reports by itself that the engine does not respond.
         let needs_engine =
-            functions.len() > 1 && checked.iter().any(|it| *it == Ok(Kind::Container));
+            functions.len() > 1 && checked.iter().any(|it| matches!(it, Ok(Kind::Container(_))));
         let engine = if needs_engine { self.factory.check_engine(&self.interrupt) } else { Ok(()) };
         let checked: Vec<_> = checked
             .into_iter()
             .map(|kind| match (kind, &engine) {
-                (Ok(Kind::Container), Err(error)) => Err(Box::new(error.clone())),
+                (Ok(Kind::Container(image)), Err(error)) => {
+                    Err(Box::new(suggest_builtin(error.clone(), &image)))
+                }
                 (kind, _) => kind,
             })
             .collect();
@@ -58,7 +61,7 @@ impl Renderer {
         match program {
             Program::Image(image) => match self.factory.resolution.resolve(image, tag)? {
                 Resolved::Builtin(_) => Ok(Kind::Builtin),
-                Resolved::Container(_) => Ok(Kind::Container),
+                Resolved::Container(image) => Ok(Kind::Container(image)),
             },
             Program::Exec(_) | Program::Wasm(_) => Ok(Kind::Other),
         }
@@ -85,9 +88,10 @@ impl Renderer {
 }
 
 /// What a function resolves to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Builtin,
-    Container,
+    /// With the full name of the image.
+    Container(String),
     Other,
 }

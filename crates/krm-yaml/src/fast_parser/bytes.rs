@@ -53,6 +53,10 @@ impl<'t> Bytes<'t> {
         Self { bytes: text.as_bytes() }
     }
 
+    pub(super) fn all(self) -> &'t [u8] {
+        self.bytes
+    }
+
     /// The byte at an offset; zero at the end of the text.
     #[inline]
     pub(super) fn at(self, at: usize) -> u8 {

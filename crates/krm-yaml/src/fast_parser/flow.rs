@@ -9,6 +9,7 @@ use crate::span::Span;
 pub(super) struct Bracket {
     node: u32,
     closing: u8,
+    seen_keys: u64,
 }
 
 impl FastParser<'_> {
@@ -69,7 +70,12 @@ impl FastParser<'_> {
         if !has_colon || colon - at > LONGEST_KEY {
             return None;
         }
-        let mut node = Node::scalar(Span::new(at as u32, end as u32), style, bracket.node);
+        let span = Span::new(at as u32, end as u32);
+        let seen_keys = self.compare_key(span, style, bracket.node, bracket.seen_keys);
+        if let Some(bracket) = self.brackets.last_mut() {
+            bracket.seen_keys = seen_keys;
+        }
+        let mut node = Node::scalar(span, style, bracket.node);
         node.mark_key();
         self.nodes.push(node);
         self.flow_gap(colon + 1)
@@ -112,7 +118,7 @@ impl FastParser<'_> {
             b'[' => (Node::sequence(start, CollectionStyle::Flow, parent), b']'),
             _ => (Node::mapping(start, CollectionStyle::Flow, parent), b'}'),
         };
-        self.brackets.push(Bracket { node: self.nodes.len() as u32, closing });
+        self.brackets.push(Bracket { node: self.nodes.len() as u32, closing, seen_keys: 0 });
         self.nodes.push(node);
         Some(at + 1)
     }

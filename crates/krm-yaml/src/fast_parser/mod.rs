@@ -9,6 +9,7 @@
 mod block_scalar;
 mod bytes;
 mod flow;
+mod keys;
 mod resume;
 mod scalars;
 
@@ -32,6 +33,8 @@ struct Level {
     column: usize,
     node: u32,
     is_mapping: bool,
+    /// A bit for each key, from a small hash.
+    seen_keys: u64,
 }
 
 /// The role of the next token in its collection.
@@ -52,6 +55,8 @@ pub(crate) struct Read {
     pub(crate) marker: Option<Span>,
     /// The offset of the `---` of the next document.
     pub(crate) next: Option<u32>,
+    /// Whether no mapping has a key twice; false if that is not certain.
+    pub(crate) has_unique_keys: bool,
 }
 
 pub(crate) struct FastParser<'t> {
@@ -67,6 +72,8 @@ pub(crate) struct FastParser<'t> {
     missing: Option<usize>,
     /// The maximum nesting depth.
     deepest: usize,
+    /// Whether a mapping may have a key twice.
+    has_repeated_keys: bool,
 }
 
 impl<'t> FastParser<'t> {
@@ -81,6 +88,7 @@ impl<'t> FastParser<'t> {
             missing: None,
             // The complete parser decides where exactly the limit is.
             deepest: usize::from(options.max_depth / 2),
+            has_repeated_keys: false,
         }
     }
 
@@ -92,6 +100,7 @@ impl<'t> FastParser<'t> {
         self.open.clear();
         self.brackets.clear();
         self.missing = None;
+        self.has_repeated_keys = false;
         let mut next = self.lines()?;
         let marker = match next {
             // Comments before the first `---` are not a document.
@@ -112,7 +121,8 @@ impl<'t> FastParser<'t> {
             None if self.nodes.is_empty() => return None,
             _ => {}
         }
-        Some(Read { marker, next: next.map(|next| next as u32) })
+        let has_unique_keys = !self.has_repeated_keys;
+        Some(Read { marker, next: next.map(|next| next as u32), has_unique_keys })
     }
 
     /// Parses lines up to the next `---`, whose offset it returns, or up to the end of the text.
@@ -260,6 +270,12 @@ impl<'t> FastParser<'t> {
     }
 
     fn key(&mut self, span: Span, style: ScalarStyle) {
+        if let Some(&Level { node, seen_keys, .. }) = self.open.last() {
+            let seen_keys = self.compare_key(span, style, node, seen_keys);
+            if let Some(level) = self.open.last_mut() {
+                level.seen_keys = seen_keys;
+            }
+        }
         let mut node = Node::scalar(span, style, self.parent());
         node.mark_key();
         self.nodes.push(node);
@@ -269,7 +285,8 @@ impl<'t> FastParser<'t> {
         if self.open.len() >= self.deepest {
             return None;
         }
-        self.open.push(Level { column, node: self.nodes.len() as u32, is_mapping });
+        let node_index = self.nodes.len() as u32;
+        self.open.push(Level { column, node: node_index, is_mapping, seen_keys: 0 });
         self.nodes.push(node);
         Some(())
     }

@@ -48,7 +48,7 @@ pub(crate) fn parse_changed(
 ) -> Option<Document> {
     let table = old.table();
     let old_text = old.file.text();
-    let is_eligible = matches!(table.parsed_by, ParsedBy::Fast)
+    let is_eligible = matches!(table.parsed_by, ParsedBy::Fast { .. })
         && table.span == Span::new(0, old_text.len() as u32)
         && table.properties.is_empty()
         && table.aliases.is_empty()
@@ -191,7 +191,7 @@ fn state_at(old: DocumentRef<'_>, at: u32) -> Option<State> {
         let start = nodes[parent as usize].start;
         let is_mapping = nodes[parent as usize].kind() == crate::NodeKind::Mapping;
         let column = (start - line_start(text, start)) as usize;
-        open.push(Level { column, node: parent, is_mapping });
+        open.push(Level { column, node: parent, is_mapping, seen_keys: 0 });
         if parent == 0 {
             break;
         }
@@ -298,7 +298,8 @@ impl FastParser<'_> {
             start_marker: old.start_marker,
             end_marker: None,
             error: None,
-            parsed_by: ParsedBy::Fast,
+            // Nobody asks for the keys of an edited document, so they are not compared.
+            parsed_by: ParsedBy::Fast { has_unique_keys: false },
         }
     }
 }

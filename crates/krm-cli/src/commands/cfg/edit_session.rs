@@ -86,6 +86,21 @@ impl EditOptions {
     }
 }
 
+/// The option of a command that writes files but is not about a package.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct ChangesOutput {
+    /// Print the changes of --check, --diff or --dry-run in this format
+    #[arg(short, long, value_name = "FORMAT")]
+    output: Option<ChangesFormat>,
+}
+
+impl ChangesOutput {
+    /// Makes a preview print its changes in this format. Without a preview it is an error.
+    pub(crate) fn apply(&self, preview: &Preview, console: &mut Console) -> Result<(), Failure> {
+        self.output.map_or(Ok(()), |format| format.apply(preview, console))
+    }
+}
+
 /// Format of changes for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ChangesFormat {

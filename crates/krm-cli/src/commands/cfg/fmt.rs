@@ -15,7 +15,7 @@ use crate::cli::{FindingsExit, Global};
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::Origin;
-use crate::{CommandResult, Exit, Failure, parallel};
+use crate::{CommandResult, Exit, Failure, duplicate_keys, parallel};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -125,7 +125,7 @@ fn format_package(
     });
     let warnings = warnings.into_inner().unwrap_or_default();
     console.flush()?;
-    warnings.values().for_each(|found| console.report_all(found));
+    warnings.values().for_each(|found| report(found, console));
     exit
 }
 
@@ -175,8 +175,14 @@ fn format_and_move(
     let plan = plan_files(&session, &new, &moved.files).map_err(Failure::input)?;
     let exit = session.finish(plan, console)?;
     console.flush()?;
-    console.report_all(&warnings);
+    report(&warnings, console);
     Ok(exit)
+}
+
+/// Reports warnings. One that says which fields are not sorted because of a duplicate key replaces the warning about that key.
+fn report(warnings: &[Diagnostic], console: &mut Console) {
+    warnings.iter().for_each(duplicate_keys::replace_by);
+    console.report_all(warnings);
 }
 
 /// The plan for the files that were formatted and those that were moved.

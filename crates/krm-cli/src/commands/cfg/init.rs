@@ -5,6 +5,7 @@ use std::path::Path;
 
 use krm_core::{Diagnostic, Plan};
 
+use super::edit_session::ChangesOutput;
 use crate::cli::Preview;
 use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
@@ -31,10 +32,14 @@ pub(crate) struct Args {
     dir: String,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let path = match args.dir.trim_end_matches('/') {
         "." => NAME.to_owned(),
         "" => format!("/{NAME}"),

@@ -19,7 +19,7 @@ diagnostic_kinds! {
         /// `fn run` of a package without functions.
         NoFunctions = "no-functions": "no function ran: no resource declares one", hint "add the annotation config.kubernetes.io/function to a functionConfig, or name a function with --image";
         /// A function that received nothing, so that its success says nothing.
-        NoResources { function: String, total: usize } = "no-resources-selected": "`{function}` ran on no resource: {}" (no_resources(*total));
+        NoResources { function: String, selected: usize, total: usize } = "no-resources-selected": "`{function}` ran on no resource: {}" (no_resources(*selected, *total));
         /// `--save` cannot add the function to the Kptfile.
         CannotSave { reason: &'static str } = "cannot-save-function": "cannot save the function: {reason}";
         /// A functionConfig on the command line without a function.
@@ -57,9 +57,10 @@ diagnostic_kinds! {
     }
 }
 
-fn no_resources(total: usize) -> String {
-    match total {
-        0 => "the package has none".to_owned(),
-        total => format!("the selectors match none of {total}"),
+fn no_resources(selected: usize, total: usize) -> String {
+    match (selected, total) {
+        (0, 0) => "the package has none".to_owned(),
+        (0, total) => format!("the selectors match none of {total}"),
+        _ => "the package has only a Kptfile".to_owned(),
     }
 }

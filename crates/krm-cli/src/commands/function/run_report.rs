@@ -2,7 +2,7 @@
 
 use krm_core::functions::resource_list::{FunctionResult, Item};
 use krm_core::functions::results::ResultLocator;
-use krm_core::{Diagnostic, Package, Severity};
+use krm_core::{Diagnostic, Package, PackagePath, Severity};
 use krm_run::{FunctionRun, Interrupt, PipelineEvent, PipelineRun, RunStatus, Step, run_steps};
 
 use super::kinds::FnCommandKind;
@@ -48,17 +48,23 @@ pub(super) fn report_outcome(
     console: &mut Console,
 ) {
     report_stderr(run, console);
-    without_resources(run).iter().for_each(|warning| console.report(warning));
+    without_resources(run, package).iter().for_each(|warning| console.report(warning));
     run.warning_diagnostics().for_each(|warning| console.report(&warning));
     result_report::report(run, (package, locator), console);
 }
 
-/// A warning if a function that is not a generator received nothing: its success says nothing then.
-fn without_resources(run: &FunctionRun) -> Option<Diagnostic> {
-    let is_empty = run.selected == 0 && !run.is_skipped() && !run.is_failed();
-    let (function, total) = (run.record.name.clone(), run.total);
-    (is_empty && run.changes.is_empty())
-        .then(|| Diagnostic::warning(FnCommandKind::NoResources { function, total }))
+/// A warning if a function that is not a generator received nothing, or only the Kptfile: its success says nothing then.
+fn without_resources(run: &FunctionRun, package: &Package) -> Option<Diagnostic> {
+    let is_only_kptfile = || {
+        let path = PackagePath::new("Kptfile").ok()?.in_directory(&run.record.package);
+        // Only the changes of pipelines are known here.
+        package.file(&path).filter(|_| (run.selected, run.total) == (1, 1) && run.role.is_some())
+    };
+    let is_empty = run.selected == 0 || is_only_kptfile().is_some();
+    let has_run = !run.is_skipped() && !run.is_failed();
+    let (function, selected, total) = (run.record.name.clone(), run.selected, run.total);
+    (is_empty && has_run && run.changes.is_empty())
+        .then(|| Diagnostic::warning(FnCommandKind::NoResources { function, selected, total }))
 }
 
 /// A result for reports, with the edit that it proposes.

@@ -13,6 +13,7 @@ use super::init::{CONTEXT, KPTFILE, name_of, with_values};
 use super::kinds::PkgKind;
 use super::{Strategy, report_skipped, short};
 use crate::cli::Preview;
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::plan;
 use crate::console::Console;
 use crate::loader::join_display_path;
@@ -57,10 +58,14 @@ pub(crate) struct Args {
     for_deployment: bool,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let address =
         PackageAddress::parse(&args.address, args.subdir.as_deref()).map_err(Failure::usage)?;
     let dest = match (&args.dest, address.default_name()) {

@@ -8,6 +8,7 @@ use krm_yaml::{Edit, File, Value};
 
 use super::kinds::PkgKind;
 use crate::cli::Preview;
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::kinds::CommandKind;
 use crate::commands::plan;
 use crate::console::Console;
@@ -72,10 +73,14 @@ pub(crate) struct Args {
     context: bool,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let dir = directory(&args.dir);
     if Path::new(dir).exists() && !Path::new(dir).is_dir() {
         return Err(Failure::input(Diagnostic::error(FileKind::NotADirectory).in_file(dir)));

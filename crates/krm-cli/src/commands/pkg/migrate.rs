@@ -9,6 +9,7 @@ use krm_core::{Diagnostic, OriginalFile, Package, PackagePath, Plan};
 
 use super::kinds::PkgKind;
 use crate::cli::{Cli, Command, Global, Preview};
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::{function, plan};
 use crate::console::Console;
 use crate::loader::{self, LoadedPackage};
@@ -35,10 +36,14 @@ pub(crate) struct Args {
     no_verify: bool,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let names = [args.dir.clone()];
     let lock = plan::lock(&names, &args.preview, console)?;
     let loaded = loader::load(&args.dir, global.load_options()).map_err(Failure::input)?;

@@ -11,6 +11,7 @@ use super::kinds::PkgKind;
 use super::packages_below;
 use super::versions::LocalPackage;
 use crate::cli::Preview;
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::function::images::Images;
 use crate::commands::plan;
 use crate::console::Console;
@@ -41,10 +42,14 @@ pub(crate) struct Args {
     images: Images,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let root = args.dir.clone().unwrap_or_else(root);
     let packages = packages_below(&root)?;
     let lock = plan::lock(std::slice::from_ref(&root), &args.preview, console)?;

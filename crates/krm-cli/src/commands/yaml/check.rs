@@ -13,7 +13,7 @@ use crate::cli::{FindingsExit, Global};
 use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
-use crate::{CommandResult, Exit, disk, parallel};
+use crate::{CommandResult, Exit, disk, duplicate_keys, parallel};
 
 /// More warnings than this about one file are not printed.
 const MAX_WARNINGS: usize = 100;
@@ -65,6 +65,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let names = names_or_current(&args.inputs.files);
     let InputFiles { files, problems, .. } =
         InputFiles::read(&names, &args.inputs.recursion, options, global)?;
+    duplicate_keys::discard();
     let check = |input: &InputFile| check(input, options, args, global);
     let found = parallel::map(&files, global.jobs, check);
     let mut found: Vec<Diagnostic> =

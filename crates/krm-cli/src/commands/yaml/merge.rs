@@ -5,6 +5,7 @@ use krm_core::merge::{MergeOptions, NamedFile, merge_files};
 
 use super::input::{into_text, read_valid_versions};
 use crate::cli::Preview;
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::check_stdin_once;
 use crate::commands::merge_options::{self, ListOptions, NewItems};
 use crate::commands::plan;
@@ -44,10 +45,14 @@ pub(crate) struct Args {
     new_items: NewItems,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let names = [&*args.source, &*args.destination];
     check_stdin_once(names)?;
     if args.destination != disk::STDIN {

@@ -9,6 +9,7 @@ use super::operation::{EditContext, Operation};
 use super::path_edit::{PathEdit, PathEdits};
 use super::selection::Selection;
 use crate::cli::{Global, Preview, Recursion};
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
 use crate::{CommandResult, Failure};
@@ -58,10 +59,14 @@ pub(crate) struct Args {
     recursion: Recursion,
 
     #[command(flatten)]
+    changes: ChangesOutput,
+
+    #[command(flatten)]
     preview: Preview,
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let (paths, files) = match (&*args.edit, &*args.arguments) {
         ([], [path, files @ ..]) => (vec![path], files),
         ([], []) => {

@@ -10,6 +10,7 @@ use super::path_edit::{PathEdit, PathEdits};
 use super::selection::Selection;
 use super::typed_value::{TypedValue, ValueType};
 use crate::cli::{Global, Preview, Recursion};
+use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::check_stdin_once;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
@@ -103,6 +104,9 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     recursion: Recursion,
+
+    #[command(flatten)]
+    changes: ChangesOutput,
 
     #[command(flatten)]
     preview: Preview,
@@ -230,6 +234,7 @@ impl Args {
 }
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    args.changes.apply(&args.preview, console)?;
     let arguments = args.arguments()?;
     let files = names_or_current(arguments.files);
     let named = files.iter().chain(&args.edit_file).chain(&args.from_file).map(String::as_str);

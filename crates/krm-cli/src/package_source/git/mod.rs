@@ -118,9 +118,9 @@ impl GitSource {
         let lines = text.lines().filter_map(|line| line.split_once('\t'));
         Ok(lines
             .map(|(id, name)| {
-                // `ref: refs/heads/main\tHEAD` names the branch of HEAD.
+                // `ref: refs/heads/main\tHEAD` names the branch of HEAD. A clone has `refs/remotes/origin/HEAD`, too.
                 match id.strip_prefix("ref: ") {
-                    Some(target) => ("ref: HEAD".to_owned(), target.to_owned()),
+                    Some(target) => (format!("ref: {name}"), target.to_owned()),
                     None => (name.to_owned(), id.to_owned()),
                 }
             })

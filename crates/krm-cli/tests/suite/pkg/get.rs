@@ -51,6 +51,14 @@ fn every_form_of_address_gets_the_same_package() {
 }
 
 #[test]
+fn branch_of_a_clone_is_the_default_reference() {
+    let remote = Remote::new();
+    // A clone has `refs/remotes/origin/HEAD` beside its own `HEAD`.
+    remote.ok("git clone -q up clone && krm pkg get -q clone/shop");
+    assert_eq!(remote.read("shop/Kptfile").matches("ref: main\n").count(), 2);
+}
+
+#[test]
 fn destination_must_be_missing_or_empty() {
     let remote = Remote::new();
     remote.write("shop/mine.yaml", "a: 1\n");

@@ -2,6 +2,7 @@
 
 mod full_disk;
 mod get;
+mod history_model;
 mod hostile;
 mod interrupted;
 mod properties;

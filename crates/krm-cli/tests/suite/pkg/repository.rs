@@ -114,8 +114,15 @@ impl Remote {
 
     /// The files of the package, with their contents.
     pub(crate) fn package(&self) -> std::collections::BTreeMap<String, String> {
+        self.package_in("shop")
+    }
+
+    /// The files of a directory, with their contents.
+    pub(crate) fn package_in(&self, directory: &str) -> std::collections::BTreeMap<String, String> {
+        let is_inside =
+            |name: &str| name.strip_prefix(directory).is_some_and(|it| it.starts_with('/'));
         let files = self.sandbox.files().into_iter();
-        files.filter(|(name, _)| name.starts_with("shop/")).collect()
+        files.filter(|(name, _)| is_inside(name)).collect()
     }
 
     pub(crate) fn commit_of(&self, reference: &str) -> String {

@@ -266,6 +266,15 @@ fn subpackages_with_their_own_upstream_update_by_themselves() {
             ),
         ],
     );
+    let listed = remote.run("krm pkg update --all --check -o json");
+    assert_eq!(listed.exit, 1, "{}", listed.stderr);
+    for part in ["\"ref\":\"main\"", "\"newest\":\"", "\"package\":\"shop/lib\""] {
+        assert!(
+            listed.stdout.starts_with('[') && listed.stdout.contains(part),
+            "{}",
+            listed.stdout
+        );
+    }
     let check = remote.run("krm pkg update --all --check");
     assert_eq!((check.exit, check.stdout.lines().count()), (1, 1), "{}", check.stdout);
     assert!(check.stdout.starts_with("shop/lib: main ("), "{}", check.stdout);
@@ -274,6 +283,7 @@ fn subpackages_with_their_own_upstream_update_by_themselves() {
     let lib = remote.read("shop/lib/deployment.yaml");
     assert!(lib.contains("web:7.0") && lib.contains("replicas: 9"), "{lib}");
     remote.ok("krm pkg update --all --check");
+    assert_eq!(remote.ok("krm pkg update --all --check -o json"), "[]\n");
     let error = remote.fails(2, "krm pkg update shop@v2 --all");
     assert!(error.contains("error[reference-with-all]"), "{error}");
 }

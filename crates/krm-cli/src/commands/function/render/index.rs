@@ -209,7 +209,7 @@ impl IndexSession {
         loaded: &LoadedPackage,
         (pipeline, before): (&PipelineRun, &[Item]),
         changed: &BTreeSet<&PackagePath>,
-        console: &Console,
+        console: &mut Console,
     ) {
         let has_warnings = console.worst_reported().is_some_and(|it| it >= Severity::Warning);
         let inputs = &loaded.inputs;

@@ -28,6 +28,7 @@ pub(super) fn report(
     for run in &pipeline.runs {
         let directory = run.record.package.as_str();
         if last.replace(directory) != Some(directory) {
+            console.report_duplicate_keys();
             if let Some(index) = &mut index {
                 index.begin_report(directory, console);
             }

@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use krm_core::functions::kptfile::upstream::{UpdateStrategy, Upstream, UpstreamLock};
 use krm_core::merge::MergeOptions;
+use krm_core::print::{self, Record};
 use krm_core::{Diagnostic, Package, PackagePath, Plan};
+use krm_yaml::Value;
 
 use super::kinds::PkgKind;
 use super::vendor::locked_revision;
@@ -78,7 +80,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     conflicts: ConflictOptions,
 
-    /// Format of the conflicts
+    /// Format of the conflicts, and of the packages that --check lists
     #[arg(short, long, value_name = "FORMAT")]
     output: Option<Format>,
 
@@ -88,7 +90,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// One JSON array for each package
+    /// One JSON array for the conflicts of each package, or for all packages of --check
     Json,
 }
 
@@ -114,14 +116,19 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let mut exit = Exit::Success;
     // Subpackages that came with a package are updated with it.
     let mut covered: BTreeSet<String> = BTreeSet::new();
+    let mut newer: Vec<Record<'static>> = Vec::new();
     for (at, dir) in dirs.iter().enumerate() {
         if covered.contains(dir) {
             continue;
         }
         let reference = reference.filter(|_| at == 0);
         let has_more = at + 1 < dirs.len();
-        let own = Update { args, global, dir, reference, has_more }.run(&mut covered, console)?;
+        let update = Update { args, global, dir, reference, has_more };
+        let own = update.run(&mut covered, &mut newer, console)?;
         exit = if exit == Exit::Success { own } else { exit };
+    }
+    if args.preview.check && args.output == Some(Format::Json) {
+        console.data(&print::records_to_json(&newer).map_err(Failure::input)?)?;
     }
     Ok(exit)
 }
@@ -155,7 +162,12 @@ struct Fetched {
 }
 
 impl Update<'_> {
-    fn run(&self, covered: &mut BTreeSet<String>, console: &mut Console) -> CommandResult {
+    fn run(
+        &self,
+        covered: &mut BTreeSet<String>,
+        newer: &mut Vec<Record<'static>>,
+        console: &mut Console,
+    ) -> CommandResult {
         let local = LocalPackage::open(self.dir)?;
         let strategy = self.args.strategy.map(UpdateStrategy::from);
         let strategy = strategy.or(local.upstream.strategy).unwrap_or_default();
@@ -197,7 +209,10 @@ impl Update<'_> {
                 self.cover(&source.fetch(&revision).map_err(located)?, covered);
             }
             let old = local.lock.as_ref().map_or("?", |it| &it.reference);
-            console.line(&format!("{}: {old} ({from}) -> {name} ({to})", self.dir))?;
+            match self.args.output {
+                Some(Format::Json) => newer.push(newer_record(&local, &revision)),
+                None => console.line(&format!("{}: {old} ({from}) -> {name} ({to})", self.dir))?,
+            }
             console.record(
                 &Diagnostic::error(PkgKind::NewerUpstream { from, to })
                     .in_file(join_display_path(self.dir, KPTFILE)),
@@ -365,6 +380,21 @@ impl Update<'_> {
         let fails = action == ConflictAction::WriteAndFail && exit == Exit::Success;
         Ok(if fails { Exit::Findings } else { exit })
     }
+}
+
+/// A package whose upstream is newer, for programs.
+fn newer_record(local: &LocalPackage, revision: &Revision) -> Record<'static> {
+    let string = |text: &str| Value::string(text.to_owned());
+    let mut record = vec![
+        ("package", string(&local.dir)),
+        ("repo", string(local.upstream.location.address())),
+        ("directory", string(local.upstream.location.directory())),
+    ];
+    if let Some(lock) = &local.lock {
+        record.extend([("ref", string(&lock.reference)), ("commit", string(&lock.revision))]);
+    }
+    record.extend([("newestRef", string(&revision.reference)), ("newest", string(&revision.id))]);
+    record
 }
 
 fn fetch(
