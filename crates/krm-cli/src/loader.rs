@@ -16,7 +16,7 @@ use crate::console::Activity;
 use crate::disk::{FILE_LIMIT, FileKind, FileState, PackageRoot};
 use crate::result_cache::Input;
 use crate::walk::{
-    self, FoundFile, Location, PackageSelection, Subpackages, WalkOptions, WalkResult,
+    self, FoundFile, Location, PackageSelection, ReadFiles, Subpackages, WalkOptions, WalkResult,
 };
 use crate::{disk, duplicate_keys, parallel};
 
@@ -74,15 +74,6 @@ pub(crate) enum Origin {
 
 /// Further names of files (hard links): path and display path, by the path that the file was read under.
 type HardLinks = BTreeMap<PackagePath, Vec<(PackagePath, String)>>;
-
-/// The files that were read, as they were before that.
-#[derive(Debug, Default)]
-pub(crate) struct ReadFiles {
-    pub(crate) files: Vec<Input>,
-    pub(crate) ignore_files: Vec<Input>,
-    /// Whether what is read depends on symlinks.
-    pub(crate) has_symlinks: bool,
-}
 
 /// A package as it was read.
 pub(crate) struct LoadedPackage {

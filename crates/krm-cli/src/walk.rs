@@ -77,6 +77,15 @@ pub(crate) struct WalkResult {
     external: Vec<String>,
 }
 
+/// The files that were read, as they were before that.
+#[derive(Debug, Default)]
+pub(crate) struct ReadFiles {
+    pub(crate) files: Vec<Input>,
+    pub(crate) ignore_files: Vec<Input>,
+    /// Whether what is read depends on symlinks.
+    pub(crate) has_symlinks: bool,
+}
+
 /// What to walk, and how.
 pub(crate) struct WalkOptions<'a> {
     /// The directory. An absolute path without symlinks.
