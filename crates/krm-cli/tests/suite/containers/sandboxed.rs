@@ -39,8 +39,7 @@ fn function_has_no_privileges_and_sees_only_itself() {
         assert_eq!((fact("NoNewPrivs"), fact("Seccomp")), ("1".into(), "2".into()));
         let mounts = shop.stderr_of("cat /proc/mounts", "");
         let flags = |target: &str| {
-            let found =
-                mounts.lines().filter(|line| line.split(' ').nth(1) == Some(target)).next_back();
+            let found = mounts.lines().rfind(|line| line.split(' ').nth(1) == Some(target));
             found.and_then(|line| line.split(' ').nth(3)).unwrap_or("missing").to_owned()
         };
         assert!(flags("/").starts_with("ro,nosuid,nodev"), "{mounts}");
