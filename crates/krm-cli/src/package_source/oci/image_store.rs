@@ -28,8 +28,8 @@ pub(super) struct OciImageStore {
 }
 
 impl OciImageStore {
-    pub(super) fn new(cache: PathBuf) -> Self {
-        Self { directory: directory(&cache) }
+    pub(super) fn new(cache: &Path) -> Self {
+        Self { directory: directory(cache) }
     }
 }
 

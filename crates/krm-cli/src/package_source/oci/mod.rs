@@ -54,7 +54,7 @@ pub(crate) fn image_digest(image: &str) -> Result<String, Diagnostic> {
 pub(crate) fn sandbox(program: Option<PathBuf>) -> Option<krm_run::Sandbox> {
     #[cfg(feature = "oci")]
     {
-        let images = image_store::OciImageStore::new(cache::root().ok()?);
+        let images = image_store::OciImageStore::new(&cache::root().ok()?);
         Some(krm_run::Sandbox::new(program?, std::sync::Arc::new(images)))
     }
     #[cfg(not(feature = "oci"))]
