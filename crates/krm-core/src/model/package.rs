@@ -121,13 +121,7 @@ impl Package {
     /// Releases the node tables of all files, which take as much memory as the texts. Items of the package share its texts and have tables
     /// of their own. A file is parsed again if its documents are needed after all.
     pub fn release_tables(&mut self) {
-        self.release_each_table(|_| {});
-    }
-
-    /// The same, after `read` has seen each file.
-    pub(crate) fn release_each_table(&mut self, mut read: impl FnMut(&PackageFile)) {
         for file in &mut self.files {
-            read(file);
             if let Ok(content) = &mut file.content {
                 *content = Arc::new(content.unparsed());
             }

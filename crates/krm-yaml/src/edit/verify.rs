@@ -256,3 +256,6 @@ impl Expected<'_, '_> {
 fn is_same_text(old: Scalar<'_>, new: Scalar<'_>) -> bool {
     !old.style().is_block() && old.raw_bytes() == new.raw_bytes()
 }
+
+#[cfg(test)]
+mod tests;

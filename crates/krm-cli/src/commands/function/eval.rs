@@ -12,7 +12,7 @@ use super::function_config;
 use super::kinds::FnCommandKind;
 use super::permissions::package_directory;
 use super::piped_list::PipedList;
-use super::run_flags::{RunFlags, Steps};
+use super::run_flags::RunFlags;
 use super::save::{SavedConfig, SavedFunction};
 use super::selection::Selection;
 use crate::cli::Global;
@@ -203,8 +203,7 @@ impl Args {
         crate::interrupt::on_signals();
         step.start_ahead();
         let dir = (&*self.dir, self.flags.recursion.includes_subpackages());
-        let steps = Steps::Known(vec![step]);
-        self.flags.run_on_package(dir, save.as_ref(), global, console, steps)
+        self.flags.run_on_package(dir, save.as_ref(), global, console, |_, _, _| Ok(vec![step]))
     }
 
     fn run_on_list(&self, mut step: Step, console: &mut Console) -> CommandResult {

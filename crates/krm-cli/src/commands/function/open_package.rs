@@ -31,24 +31,7 @@ pub(super) fn items(
     is_strict: bool,
     console: &mut Console,
 ) -> Result<Vec<Item>, Failure> {
-    report_skipped(Items::from_package(package, |_| true), is_strict, console)
-}
-
-/// The same for a package whose documents are not read again: their node tables are released, file by file.
-pub(super) fn take_items(
-    package: &mut Package,
-    is_strict: bool,
-    console: &mut Console,
-) -> Result<Vec<Item>, Failure> {
-    report_skipped(Items::take_from(package), is_strict, console)
-}
-
-fn report_skipped(
-    items: Result<Items, Vec<Diagnostic>>,
-    is_strict: bool,
-    console: &mut Console,
-) -> Result<Vec<Item>, Failure> {
-    let (items, warning) = checked(items, is_strict)?;
+    let (items, warning) = read_items(package, is_strict)?;
     warning.iter().for_each(|warning| console.report(warning));
     Ok(items)
 }
@@ -70,14 +53,15 @@ pub(super) fn check_validated_files(package: &Package) -> Result<(), Failure> {
 
 /// The same without warnings, for a package that is read twice.
 pub(super) fn items_quietly(package: &Package, is_strict: bool) -> Result<Vec<Item>, Failure> {
-    checked(Items::from_package(package, |_| true), is_strict).map(|(items, _)| items)
+    read_items(package, is_strict).map(|(items, _)| items)
 }
 
-fn checked(
-    items: Result<Items, Vec<Diagnostic>>,
+fn read_items(
+    package: &Package,
     is_strict: bool,
 ) -> Result<(Vec<Item>, Option<Diagnostic>), Failure> {
-    let items = items.map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    let items = Items::from_package(package, |_| true)
+        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     match items.skipped_diagnostic(is_strict) {
         Some(error) if error.is_error() => Err(Failure::input(error)),
         warning => Ok((items.items, warning)),

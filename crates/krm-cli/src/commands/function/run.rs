@@ -12,7 +12,7 @@ use super::kinds::FnCommandKind;
 use super::output;
 use super::permissions::package_directory;
 use super::piped_list::PipedList;
-use super::run_flags::{RunFlags, Steps};
+use super::run_flags::RunFlags;
 use crate::cli::{Global, optional_bool};
 use crate::commands::completion::candidates;
 use crate::console::Console;
@@ -85,9 +85,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             None,
             global,
             console,
-            Steps::Declared(Box::new(|package, items, console| {
-                source.steps(package, items, console)
-            })),
+            |package, items, console| source.steps(package, items, console),
         ),
     }
 }

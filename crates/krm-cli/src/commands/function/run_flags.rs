@@ -37,17 +37,6 @@ pub(super) struct RunFlags {
     pub(super) preview: Preview,
 }
 
-/// The steps that run on a package.
-pub(super) enum Steps<'a> {
-    /// Those that the command line names.
-    Known(Vec<Step>),
-    /// Those that the package declares.
-    Declared(Box<DeclaredSteps<'a>>),
-}
-
-type DeclaredSteps<'a> =
-    dyn FnOnce(&Package, &[Item], &mut Console) -> Result<Vec<Step>, Failure> + 'a;
-
 impl RunFlags {
     /// Opens a package, runs steps on its resources and writes what they changed.
     pub(super) fn run_on_package(
@@ -56,33 +45,22 @@ impl RunFlags {
         save: Option<&SavedFunction>,
         global: &Global,
         console: &mut Console,
-        steps: Steps<'_>,
+        steps: impl FnOnce(&Package, &[Item], &mut Console) -> Result<Vec<Step>, Failure>,
     ) -> CommandResult {
         let output = self.output.destination(&self.preview, false, console)?;
         let output = output.as_ref();
         let options = open_package::edit_options(&self.preview, output);
         let mut session = open_package::open((dir, recurses), &options, global, console)?;
         self.permissions.lock.check_packages(dir, &session.loaded)?;
-        let package = &mut session.loaded.package;
+        let package = &session.loaded.package;
         save.map_or(Ok(()), |save| save.check(package))?;
-        let (steps, items) = match steps {
-            Steps::Known(steps) => {
-                if steps.iter().any(Step::is_validator) {
-                    open_package::check_validated_files(package)?;
-                }
-                (steps, open_package::take_items(package, self.results.strict, console)?)
-            }
-            Steps::Declared(steps) => {
-                let items = open_package::items(package, self.results.strict, console)?;
-                let steps = steps(package, &items, console)?;
-                if steps.iter().any(Step::is_validator) {
-                    open_package::check_validated_files(package)?;
-                }
-                package.release_tables();
-                (steps, items)
-            }
-        };
+        let items = open_package::items(package, self.results.strict, console)?;
         console.summary().add_resources(items.len());
+        let steps = steps(package, &items, console)?;
+        if steps.iter().any(Step::is_validator) {
+            open_package::check_validated_files(package)?;
+        }
+        session.loaded.package.release_tables();
         let package = &session.loaded.package;
         // Leaked, because the process exits soon: dropping thousands of texts takes measurable time.
         let before = items.iter().map(Item::unparsed).collect::<Vec<_>>().leak();

@@ -54,22 +54,6 @@ impl Items {
         if errors.is_empty() { Ok(taken) } else { Err(errors) }
     }
 
-    /// Takes all resources, and releases the node tables of each file as soon as its items have tables of their own
-    /// ([`Package::release_tables`]). A large package never needs memory for both.
-    pub fn take_from(package: &mut Package) -> Result<Self, Vec<Diagnostic>> {
-        let errors = package.errors();
-        if !errors.is_empty() {
-            return Err(errors);
-        }
-        let mut taken = Self::default();
-        let (mut origin, mut errors) = (0, Vec::new());
-        package.release_each_table(|file| {
-            let added = taken.add(file, &mut origin, &|_| true);
-            errors.extend(added.err().map(|error| error.in_file(&*file.display_path)));
-        });
-        if errors.is_empty() { Ok(taken) } else { Err(errors) }
-    }
-
     fn add(
         &mut self,
         file: &PackageFile,
@@ -227,21 +211,6 @@ mod tests {
         let content = package.files()[0].file().unwrap();
         assert!(std::ptr::eq(taken.items[0].file(), content));
         assert_eq!(taken.skipped, [""; 0]);
-    }
-
-    #[test]
-    fn items_are_the_same_if_tables_are_released() {
-        let text = "apiVersion: v1\nkind: A\n---\n# b\napiVersion: v1\nkind: B\n---\na: 1\n";
-        let mut package = package(&[("a.yaml", text), ("b.yaml", "apiVersion: v1\nkind: C\n")]);
-        let kept = Items::from_package(&package, |_| true).unwrap();
-        let taken = Items::take_from(&mut package).unwrap();
-        let all = |items: &Items| {
-            let item = |it: &Item| (it.text().to_owned(), it.path.clone(), it.index, it.origin);
-            (items.items.iter().map(item).collect::<Vec<_>>(), items.skipped.clone())
-        };
-        assert_eq!(all(&taken), all(&kept));
-        assert!(taken.items.iter().zip(&kept.items).all(|(one, other)| one.shares_text(other)));
-        assert_eq!(package.resources().count(), 3, "a file is parsed again on request");
     }
 
     #[test]
