@@ -44,6 +44,8 @@ pub struct FunctionRun {
     pub inputs: Option<Vec<PathBuf>>,
     /// Documents of the package that it changed.
     pub documents: Vec<DocumentChange>,
+    /// Whether the function writes documents, so that it has work in a package without resources.
+    pub writes_documents: bool,
     /// What it changed; filled in by the pipeline.
     pub changes: Vec<ItemChange>,
     /// How many results at the beginning of the record say something else than `errors`.

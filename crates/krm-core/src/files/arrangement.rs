@@ -400,15 +400,4 @@ mod tests {
             "a list without items is removed"
         );
     }
-
-    #[test]
-    fn document_whose_block_scalar_would_change_is_an_error() {
-        let file = File::parse("a: |\n  x".to_owned()).unwrap();
-        let new = File::parse("b: 1\n".to_owned()).unwrap();
-        let node = new.document(0).unwrap().root().unwrap();
-        let added = vec![Addition { node, position: InsertPosition::AtEnd }];
-        let error = Arrangement { added, ..Arrangement::default() }.apply(&file, false);
-        let kind = error.unwrap_err().kind;
-        assert!(matches!(kind, EditErrorKind::ChangesMeaning { .. }), "{kind}");
-    }
 }

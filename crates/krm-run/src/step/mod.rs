@@ -230,6 +230,7 @@ impl Step {
                 };
                 let returned = in_process::run(self, call, input, &sent, &mut run);
                 run.documents = self.documents(documents.take_changes());
+                run.writes_documents = true;
                 returned
             }
             Runner::Interpreted(function) => {

@@ -58,7 +58,8 @@ fn without_resources(run: &FunctionRun, package: &Package) -> Option<Diagnostic>
     let is_only_kptfile = || {
         let path = PackagePath::new("Kptfile").ok()?.in_directory(&run.record.package);
         // Only the changes of pipelines are known here.
-        package.file(&path).filter(|_| (run.selected, run.total) == (1, 1) && run.role.is_some())
+        let is_alone = (run.selected, run.total) == (1, 1) && run.role.is_some();
+        package.file(&path).filter(|_| is_alone && !run.writes_documents)
     };
     let is_empty = run.selected == 0 || is_only_kptfile().is_some();
     let has_run = !run.is_skipped() && !run.is_failed();
