@@ -45,7 +45,7 @@ pub(super) fn names(base: &Directory, directories: &BTreeSet<PathBuf>) -> Result
         return Ok(());
     }
     let directories: Vec<PathBuf> = directories.iter().cloned().collect();
-    match each(&directories, |path| base.directory(path)?.as_file().sync_all()) {
+    match each(&directories, |path| base.directory(path)?.flush()) {
         // Some file systems cannot flush directories; those do not need it.
         Err(failed) if failed.error.kind() == io::ErrorKind::InvalidInput => Ok(()),
         result => result,

@@ -35,6 +35,14 @@ impl Identity {
         Ok(Self { mark: mark_attribute::get(directory), ..Self::without_mark(directory)? })
     }
 
+    /// Without an inode, the time of creation is all that is known.
+    #[cfg(not(unix))]
+    fn without_mark(directory: &Directory) -> io::Result<Self> {
+        let created = directory.as_file().metadata()?.created().ok();
+        let created = created.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+        Ok(Self { device: 0, inode: 0, created: created.map(|it| it.as_nanos()), mark: None })
+    }
+
     #[cfg(unix)]
     fn without_mark(directory: &Directory) -> io::Result<Self> {
         use std::os::unix::fs::MetadataExt;

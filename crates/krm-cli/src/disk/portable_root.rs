@@ -14,20 +14,31 @@ use super::state::FileState;
 #[derive(Debug)]
 pub(crate) struct Directory {
     path: PathBuf,
+    /// Keeps the directory from being removed.
+    file: File,
 }
 
 impl Directory {
     /// Opens a directory that the user named, or one whose path was resolved. Symlinks are followed.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
-        let path = fs::canonicalize(path)?;
-        if path.is_dir() { Ok(Self { path }) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        Self::at(fs::canonicalize(path)?)
+    }
+
+    fn at(path: PathBuf) -> io::Result<Self> {
+        use std::os::windows::fs::OpenOptionsExt;
+        /// Without this flag, Windows opens no directories.
+        const FILE_FLAG_BACKUP_SEMANTICS: u32 = 0x0200_0000;
+        if !fs::symlink_metadata(&path)?.is_dir() {
+            return Err(io::ErrorKind::NotADirectory.into());
+        }
+        let mut options = OpenOptions::new();
+        let file = options.read(true).custom_flags(FILE_FLAG_BACKUP_SEMANTICS).open(&path)?;
+        Ok(Self { path, file })
     }
 
     /// Opens a directory below this one. The empty path is this directory.
     pub(crate) fn directory(&self, path: &Path) -> io::Result<Self> {
-        let path = self.resolve(path)?;
-        let metadata = fs::symlink_metadata(&path)?;
-        if metadata.is_dir() { Ok(Self { path }) } else { Err(io::ErrorKind::NotADirectory.into()) }
+        Self::at(self.resolve(path)?)
     }
 
     /// Opens a regular file for reading.
@@ -84,8 +95,15 @@ impl Directory {
         fs::remove_dir(self.named(name)?)
     }
 
-    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
-        fs::symlink_metadata(&self.path)
+    /// Directories cannot be flushed.
+    #[allow(clippy::unused_self, clippy::unnecessary_wraps, reason = "the interface of `root`")]
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        Ok(())
+    }
+
+    /// The open directory itself.
+    pub(crate) fn as_file(&self) -> &File {
+        &self.file
     }
 
     fn named(&self, name: &OsStr) -> io::Result<PathBuf> {

@@ -94,7 +94,12 @@ impl Directory {
         Ok(sys::unlinkat(&self.file, checked(name)?, AtFlags::REMOVEDIR)?)
     }
 
-    /// The open directory itself, to lock or flush it.
+    /// Flushes the names in this directory.
+    pub(crate) fn flush(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// The open directory itself, to lock it.
     pub(crate) fn as_file(&self) -> &File {
         &self.file
     }

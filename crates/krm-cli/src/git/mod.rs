@@ -8,8 +8,7 @@ mod kinds;
 
 pub(crate) use kinds::GitKind;
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -44,7 +43,7 @@ impl WorkingTree {
             return Err(missing(last_line(&output.stderr)));
         }
         let root = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
-        let root = std::fs::canonicalize(OsStr::from_bytes(root))
+        let root = std::fs::canonicalize(os_string(root))
             .map_err(|error| missing(disk::io_reason(&error)))?;
         // With GIT_WORK_TREE, the working tree can be somewhere else.
         if !directory.starts_with(&root) {
@@ -127,7 +126,7 @@ impl WorkingTree {
         let output = self.run(&arguments, None)?;
         let path = output.stdout.strip_suffix(b"\n").unwrap_or(&output.stdout);
         match output.status.success() {
-            true => Ok(PathBuf::from(OsStr::from_bytes(path))),
+            true => Ok(PathBuf::from(os_string(path))),
             false => Err(failed("rev-parse", &output)),
         }
     }
@@ -186,7 +185,7 @@ impl WorkingTree {
             return Err(failed(arguments[0], &output));
         }
         let paths = output.stdout.split(|byte| *byte == 0).filter(|path| !path.is_empty());
-        Ok(paths.map(|path| OsStr::from_bytes(path).into()).collect())
+        Ok(paths.map(|path| os_string(path).into()).collect())
     }
 
     fn run(&self, arguments: &[&str], below: Option<&Path>) -> Result<Output, Diagnostic> {
@@ -242,12 +241,24 @@ fn without_filters(root: &Path) -> Result<Vec<OsString>, Diagnostic> {
                 reason,
             }));
         }
-        let mut setting = OsString::from_vec(key.to_vec());
+        let mut setting = os_string(key);
         setting.push("=");
         setting.push(value);
         settings.extend(["-c".into(), setting]);
     }
     Ok(settings)
+}
+
+/// Text that git printed, such as a path.
+#[cfg(unix)]
+fn os_string(bytes: &[u8]) -> OsString {
+    std::os::unix::ffi::OsStringExt::from_vec(bytes.to_vec())
+}
+
+/// Text that git printed, such as a path, which is UTF-8 on Windows.
+#[cfg(not(unix))]
+fn os_string(bytes: &[u8]) -> OsString {
+    String::from_utf8_lossy(bytes).into_owned().into()
 }
 
 fn cannot_run(error: &std::io::Error) -> Diagnostic {
