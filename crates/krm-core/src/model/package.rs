@@ -25,6 +25,13 @@ pub struct PackageFile {
 }
 
 impl PackageFile {
+    /// Releases the node tables; see [`Package::release_tables`].
+    pub(crate) fn release_tables(&mut self) {
+        if let Ok(content) = &mut self.content {
+            *content = Arc::new(content.unparsed());
+        }
+    }
+
     /// A file with this path and text.
     pub fn from_text(path: &str, text: impl Into<String>) -> Result<Self, PackagePathError> {
         let content =
@@ -121,11 +128,12 @@ impl Package {
     /// Releases the node tables of all files, which take as much memory as the texts. Items of the package share its texts and have tables
     /// of their own. A file is parsed again if its documents are needed after all.
     pub fn release_tables(&mut self) {
-        for file in &mut self.files {
-            if let Ok(content) = &mut file.content {
-                *content = Arc::new(content.unparsed());
-            }
-        }
+        self.files.iter_mut().for_each(PackageFile::release_tables);
+    }
+
+    /// All files, to release their tables. Their paths must not change, because the files are sorted by them.
+    pub(crate) fn files_mut(&mut self) -> &mut [PackageFile] {
+        &mut self.files
     }
 
     /// The file of this path.

@@ -235,7 +235,7 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
         return Err(QueryError::EmptyCondition);
     }
     let Some((at, operator)) = operator(text, CONDITIONS) else {
-        return Ok(Condition { path: text.parse()?, predicate: Predicate::Exists });
+        return Ok(Condition { path: parse_path(text)?, predicate: Predicate::Exists });
     };
     let (path, value) = (text[..at].trim(), text[at + operator.len()..].trim());
     if operator == "=" && value.starts_with('=') {
@@ -245,7 +245,28 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
     if let Some(operator) = single_operator(value) {
         return Err(QueryError::SingleOperator { operator });
     }
-    Ok(Condition { path: path.parse()?, predicate: predicate(operator, value)? })
+    if let Some(word) = word_operator(value) {
+        return Err(QueryError::WordOperator { word: word.to_owned() });
+    }
+    Ok(Condition { path: parse_path(path)?, predicate: predicate(operator, value)? })
+}
+
+/// Parses a path. A space outside of quotes most likely separates operators of another language: `not a=b`, `kind in (a, b)`.
+fn parse_path(text: &str) -> Result<Selector, QueryError> {
+    match Unquoted::new(text).any(|(_, c)| c == ' ') {
+        true => Err(QueryError::SpaceInPath { path: text.to_owned() }),
+        false => text.parse(),
+    }
+}
+
+/// `and` or `or` in a value after which another condition follows, so that it most likely stands for `&&` or `||`.
+fn word_operator(value: &str) -> Option<&str> {
+    let words = value.match_indices(' ').filter_map(|(at, _)| {
+        let (word, rest) = value[at + 1..].split_once(' ')?;
+        let is_operator = ["and", "or"].iter().any(|it| word.eq_ignore_ascii_case(it));
+        (is_operator && operator(rest, CONDITIONS).is_some()).then_some(word)
+    });
+    words.into_iter().next()
 }
 
 /// A `&` or `|` in a value after which another condition follows, so that it most likely stands for `&&` or `||`. Otherwise both are part of
@@ -364,6 +385,11 @@ mod tests {
             "(metadata.name=it's || kind=Pod)",
             "spec.containers[name=\"web\"] && kind=Pod",
             r"kind=Pod || metadata.labels.it\'s",
+            "kind=Pod || metadata.name=this and that",
+            r"kind=Pod || metadata.name=this\sand that=those",
+            "kind=Pod || metadata.labels.\"a b\"=x",
+            r"kind=Pod || metadata.labels.a\ b",
+            "kind=Pod || spec.containers[name=a b].image=x",
         ] {
             assert!(holds(query), "{query}");
         }
@@ -397,6 +423,12 @@ mod tests {
             ("a==b", "query-double-equals"),
             ("kind=Pod & metadata.name=web", "query-single-operator"),
             ("kind=Pod | (kind=Job && a>1)", "query-single-operator"),
+            ("kind=Pod and metadata.name=web", "query-word-operator"),
+            ("kind=Pod OR kind=Job", "query-word-operator"),
+            ("kind=Pod && a=b or c>1", "query-word-operator"),
+            ("not kind=Pod", "query-space-in-path"),
+            ("kind in (Pod, Job)", "query-space-in-path"),
+            ("kind Pod", "query-space-in-path"),
             ("a[", "query-invalid-path"),
             ("metadata.labels.\"a.b=x && kind=Pod", "query-unclosed-quote"),
             ("metadata.labels.'a", "query-unclosed-quote"),

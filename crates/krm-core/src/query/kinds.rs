@@ -17,6 +17,10 @@ diagnostic_kinds! {
         UnclosedQuote { quote: char } = "query-unclosed-quote": "expected a closing `{quote}`", hint "close the quote, or write `\\{quote}` if it is part of a name";
         /// `&` instead of `&&`, or `|` instead of `||`.
         SingleOperator { operator: char } = "query-single-operator": "expected `{operator}{operator}` between conditions, found `{operator}`", hint "write `\\{operator}` if it is part of a regular expression";
+        /// `and` instead of `&&`, or `or` instead of `||`.
+        WordOperator { word: String } = "query-word-operator": "expected `&&` or `||` between conditions, found `{word}`", hint "write `\\s{word}\\s` if it is part of a regular expression";
+        /// A space in a path that is not quoted.
+        SpaceInPath { path: String } = "query-space-in-path": "unexpected space in the path `{path}`", hint "combine conditions with `&&`, `||` and `!`, or quote a key with a space";
         /// `==` instead of `=`.
         DoubleEquals { path: String, value: String } = "query-double-equals": "unknown operator `==`; write `{path}=^{value}$` for an exact match";
         /// A comparison with something that is not a number.

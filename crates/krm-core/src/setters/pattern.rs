@@ -208,14 +208,36 @@ impl Pattern {
 
     /// Replaces the markers by values in one pass. The error is a marker without a value.
     pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, String> {
-        let mut out = String::new();
-        for part in &self.parts {
-            match part {
-                Part::Literal(text) => out.push_str(text),
-                Part::Marker(marker) => out.push_str(&value(marker).ok_or_else(|| marker.clone())?),
-            }
+        self.fill_up_to(usize::MAX, value).map(Option::unwrap_or_default)
+    }
+
+    /// Replaces the markers by values, unless the result has more than `limit` bytes. It is measured before it is built: a pattern may
+    /// repeat a marker with a long value thousands of times.
+    pub(super) fn fill_up_to(
+        &self,
+        limit: usize,
+        value: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<String>, String> {
+        let mut values: BTreeMap<&str, String> = BTreeMap::new();
+        for marker in self.markers() {
+            values.insert(marker, value(marker).ok_or_else(|| marker.to_owned())?);
         }
-        Ok(out)
+        let length = |part: &Part| match part {
+            Part::Literal(text) => text.len(),
+            Part::Marker(marker) => values[marker.as_str()].len(),
+        };
+        let length = self.parts.iter().map(length).fold(0, usize::saturating_add);
+        if length > limit {
+            return Ok(None);
+        }
+        let mut out = String::with_capacity(length);
+        for part in &self.parts {
+            out.push_str(match part {
+                Part::Literal(text) => text,
+                Part::Marker(marker) => &values[marker.as_str()],
+            });
+        }
+        Ok(Some(out))
     }
 
     /// The values of the markers in a string that matches the pattern. Known values reduce ambiguity.
@@ -378,6 +400,21 @@ mod tests {
         assert_eq!(read("${a}:${b}", "nginx"), Err(DeriveError::NoMatch));
         let pattern = "${a}-${b}-${c}-${d}-${e}-x";
         assert_eq!(read(pattern, &"-".repeat(2000)), Err(DeriveError::TooManyCandidates));
+    }
+
+    #[test]
+    fn filled_pattern_is_measured_before_it_is_built() {
+        let pattern = Pattern::with_names(&"${a}".repeat(3)).unwrap();
+        let calls = std::cell::Cell::new(0);
+        let value = |_: &str| {
+            calls.set(calls.get() + 1);
+            Some("xy".to_owned())
+        };
+        assert_eq!(pattern.fill_up_to(6, value), Ok(Some("xyxyxy".to_owned())));
+        assert_eq!(pattern.fill_up_to(5, value), Ok(None));
+        // Each value is copied once, not once per marker.
+        assert_eq!(calls.get(), 2);
+        assert_eq!(pattern.fill_up_to(5, |_| None), Err("a".to_owned()));
     }
 
     #[test]

@@ -188,9 +188,11 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
                 _ => None,
             }
         };
-        let text = pattern.fill(|name| kept.get(name).cloned().or_else(|| known(name)));
+        let value = |name: &str| kept.get(name).cloned().or_else(|| known(name));
+        let text = pattern.fill_up_to(MAX_TOTAL, value);
         let text = text.map_err(|name| field.location().error(no_value(&name)))?;
-        scalar(field, &text, None)
+        let too_large = || field.location().error(SetterKind::ValuesTooLarge { limit: MAX_TOTAL });
+        scalar(field, &text.ok_or_else(too_large)?, None)
     }
 
     /// The values of markers that a field alone does not tell: with what other fields have, or else as kpt takes them.
@@ -265,12 +267,10 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
             };
             texts.insert(&value.marker, text);
         }
-        let text = substitution.pattern.fill(|marker| texts.get(marker).cloned());
+        let value = |marker: &str| texts.get(marker).cloned();
+        let text = substitution.pattern.fill_up_to(MAX_LENGTH, value);
         let text = text.map_err(|marker| no_value(&marker))?;
-        if text.len() > MAX_LENGTH {
-            return Err(SetterKind::SubstitutionTooLong { name: substitution.name.clone() });
-        }
-        Ok(text)
+        text.ok_or_else(|| SetterKind::SubstitutionTooLong { name: substitution.name.clone() })
     }
 }
 

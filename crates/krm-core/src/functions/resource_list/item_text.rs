@@ -1,6 +1,8 @@
 //! The text of an item in an input list: the document without its markers, with annotations added.
 
-use krm_yaml::{CollectionStyle, DocumentRef, Edit, File, NodeRef, Span};
+use std::ops::Range;
+
+use krm_yaml::{CollectionStyle, DocumentRef, Edit, File, NodeRef, ScalarStyle, Span};
 
 use super::annotations::is_wire_annotation;
 use super::{Item, ResourceListKind, serialize};
@@ -19,17 +21,18 @@ pub(super) type Annotation<'a> = (&'a str, String);
 /// layout is edited, and a resource whose annotations are aliased is sent expanded.
 ///
 /// A null that is not written in flow style (`{a: }`) is sent as `null`, because Go's libraries print it again as the empty string. That
-/// cannot be distinguished from a function that sets the empty string.
+/// cannot be distinguished from a function that sets the empty string. Block scalars that go-yaml prints with another value are sent
+/// quoted: it adds an empty line before an indented line of a folded scalar, and writes wrong indentation indicators.
 pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String, Diagnostic> {
     let root = item.root();
     if let Some(body) = body(root)
-        && unwritten_nulls(root).next().is_none()
+        && !is_misprinted(root)
         && let Some(insertion) = AnnotationInsertion::of(root)
     {
         return Ok(insert_lines(item.text(), body, &insertion, annotations));
     }
     let pairs: Vec<(&str, &str)> = annotations.iter().map(|(name, it)| (*name, &**it)).collect();
-    let source = body(root).map(|body| with_written_nulls(ended(body.of(item.text()))));
+    let source = body(root).map(|body| rewritten(ended(body.of(item.text()))));
     let source = source.and_then(|text| edited(text, &pairs));
     let expanded = || serialize::expanded(root).ok().and_then(|text| edited(text, &pairs));
     source.or_else(expanded).ok_or_else(|| {
@@ -45,9 +48,8 @@ pub(super) fn text(item: &Item, annotations: &[Annotation<'_>]) -> Result<String
 /// The text of an item without added annotations, with a line break at its end.
 pub(super) fn plain(item: &Item) -> String {
     let root = item.root();
-    let has_nulls = unwritten_nulls(root).next().is_some();
     match body(root).map(|body| ended(body.of(item.text()))) {
-        Some(text) if has_nulls => with_written_nulls(text),
+        Some(text) if is_misprinted(root) => rewritten(text),
         Some(text) => text,
         None => serialize::expanded(item.root()).unwrap_or_else(|_| ended(item.text())),
     }
@@ -87,22 +89,40 @@ fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
     edit.apply().ok()
 }
 
-/// A document with all values of flow style written. It is inserted into the text, because setting null to null is not an edit.
-fn with_written_nulls(text: String) -> String {
+/// Whether Go's libraries print a part of a document with another meaning.
+fn is_misprinted(root: NodeRef<'_>) -> bool {
+    unwritten_nulls(root).next().is_some() || misprinted_block_scalars(root).next().is_some()
+}
+
+/// A document with those parts written in another way. They are replaced in the text, because setting a value to itself is not an edit.
+fn rewritten(text: String) -> String {
     let Ok(file) = File::parse(text.clone()) else { return text };
     let Some(root) = file.documents().find_map(|document| document.root()) else { return text };
     let source = file.text();
-    let (mut new, mut copied) = (String::with_capacity(source.len() + 16), 0);
-    for key in unwritten_nulls(root).filter_map(NodeRef::key) {
+    let nulls = unwritten_nulls(root).filter_map(NodeRef::key).map(|key| {
         let end = key.end() as usize;
         let gap = source[end..].find(|c| c != ' ').unwrap_or_default();
-        let (at, null) = match source[end + gap..].starts_with(':') {
-            true => (end + gap + 1, " null"),
-            false => (end, ": null"),
-        };
-        new.push_str(&source[copied..at]);
-        new.push_str(null);
-        copied = at;
+        match source[end + gap..].starts_with(':') {
+            true => (end + gap + 1..end + gap + 1, " null".to_owned()),
+            false => (end..end, ": null".to_owned()),
+        }
+    });
+    let scalars = misprinted_block_scalars(root).filter_map(|node| {
+        let range = node.start() as usize..node.end() as usize;
+        let mut new = String::new();
+        krm_yaml::write_double_quoted(&node.as_scalar()?.value(), &mut new);
+        if source[range.clone()].ends_with('\n') {
+            new.push('\n');
+        }
+        Some((range, new))
+    });
+    let mut replacements: Vec<(Range<usize>, String)> = nulls.chain(scalars).collect();
+    replacements.sort_by_key(|(range, _)| range.start);
+    let (mut new, mut copied) = (String::with_capacity(source.len() + 16), 0);
+    for (range, text) in replacements {
+        new.push_str(&source[copied..range.start]);
+        new.push_str(&text);
+        copied = range.end;
     }
     new.push_str(&source[copied..]);
     let written = File::parse(new).ok();
@@ -111,6 +131,31 @@ fn with_written_nulls(text: String) -> String {
         written.errors().next().is_none() && roots.len() == 1 && equal_in_yaml_1_2(roots[0], root)
     });
     written.filter(|_| is_same).map_or(text, File::into_text)
+}
+
+/// Block scalars that go-yaml misprints: folded ones with a line that starts with a blank, and all whose value starts with a space or a
+/// line break, which need an indentation indicator. One with a comment in its header is sent as it is.
+fn misprinted_block_scalars(root: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
+    let source = root.document().file().text();
+    let is_misprinted = move |node: &NodeRef<'_>| {
+        let Some(scalar) = node.as_scalar().filter(|it| it.style().is_block()) else {
+            return false;
+        };
+        let mut lines = source[node.start() as usize..].lines();
+        let (header, first) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+        let is_folded = scalar.style() == ScalarStyle::Folded;
+        let may_be_indicated =
+            first.trim().is_empty() || header.contains(|it: char| it.is_ascii_digit());
+        // Most are literal and start with a word: their values are not copied.
+        if header.contains('#') || !(is_folded || may_be_indicated) {
+            return false;
+        }
+        let value = scalar.value();
+        value.starts_with([' ', '\n'])
+            || is_folded && (value.contains("\n ") || value.contains("\n\t"))
+    };
+    let all = source.contains(['|', '>']).then(|| root.descendants());
+    all.into_iter().flatten().filter(is_misprinted)
 }
 
 /// The values in flow style that are null because nothing is written.
@@ -219,6 +264,17 @@ mod tests {
         let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
         assert_eq!(all, [pair("a.b/c", "d/e.yaml"), pair("a.b/n", "0")], "{text}");
         text
+    }
+
+    #[test]
+    fn block_scalars_that_go_misprints_are_sent_quoted() {
+        let head = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n";
+        let folds = "x:\n- y: >-\n    a(b,\n      c\n    )\n  # comment\n- z: >\n    a\n    b\n\n- >+\n  a\n   b\n\n- |\n\n  a\n- |2\n   a\nw: 1\n";
+        let sent = annotated(&format!("{head}{folds}"));
+        let expected = "x:\n- y: \"a(b,\\n  c\\n)\"\n  # comment\n- z: >\n    a\n    b\n\n- \"a\\n b\\n\\n\"\n\n- \"\\na\\n\"\n- \" a\\n\"\nw: 1\n";
+        assert!(sent.ends_with(expected), "{sent}");
+        let item = Item::parse(format!("{head}{folds}")).unwrap();
+        assert!(plain(&item).ends_with(expected), "{}", plain(&item));
     }
 
     #[test]

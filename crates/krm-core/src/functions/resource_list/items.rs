@@ -54,6 +54,23 @@ impl Items {
         if errors.is_empty() { Ok(taken) } else { Err(errors) }
     }
 
+    /// Takes all resources, and releases the node tables of the package ([`Package::release_tables`]). Those of a file are released as soon
+    /// as its items have their own, so that a large package never has two tables of every document.
+    pub fn take_from(package: &mut Package) -> Result<Self, Vec<Diagnostic>> {
+        let errors = package.errors();
+        if !errors.is_empty() {
+            return Err(errors);
+        }
+        let mut taken = Self::default();
+        let (mut origin, mut errors) = (0, Vec::new());
+        for file in package.files_mut() {
+            let added = taken.add(file, &mut origin, &|_| true);
+            errors.extend(added.err().map(|error| error.in_file(&*file.display_path)));
+            file.release_tables();
+        }
+        if errors.is_empty() { Ok(taken) } else { Err(errors) }
+    }
+
     fn add(
         &mut self,
         file: &PackageFile,
@@ -202,6 +219,25 @@ mod tests {
         let package = package(&[("a.yaml", text)]);
         let taken = Items::from_package(&package, |_| true).unwrap();
         taken.items.iter().map(|item| item.text().to_owned()).collect()
+    }
+
+    #[test]
+    fn items_that_are_taken_are_those_of_the_package() {
+        let pod = "# head\napiVersion: v1\nkind: Pod\n";
+        let two = format!("{pod}---\na: 1\n---\napiVersion: v1\nkind: Job\n");
+        let mut package = package(&[("a.yaml", pod), ("b.yaml", &two)]);
+        let same = Items::from_package(&package, |_| true).unwrap();
+        let taken = Items::take_from(&mut package).unwrap();
+        let of = |items: &Items| -> Vec<_> {
+            let all = items.items.iter();
+            all.map(|it| (it.text().to_owned(), it.path.clone(), it.index, it.origin)).collect()
+        };
+        assert_eq!((of(&taken), &taken.skipped), (of(&same), &same.skipped));
+        assert_eq!(taken.items[1].root().position().line, 2);
+        // The package is parsed again on request, and its items share its texts.
+        assert_eq!(package.resources().count(), 3);
+        let text = package.files()[1].file().unwrap().shared_text();
+        assert!(taken.items[2].file().shared_text().span_in(text).is_some());
     }
 
     #[test]

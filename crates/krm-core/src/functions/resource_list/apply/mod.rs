@@ -100,8 +100,8 @@ impl InputList<'_> {
             && self.sent.iter().any(is_inside)
     }
 
-    /// All items as they were sent.
-    fn unchanged(&self) -> AppliedOutput {
+    /// All items as they were sent: what [`InputList::apply_output`] returns for an output that is the input.
+    pub fn unchanged(&self) -> AppliedOutput {
         let items: Vec<Item> = self.sent.iter().map(|sent| (*sent.item).clone()).collect();
         let sources = (0..items.len()).map(Some).collect();
         AppliedOutput { sources, items, ..AppliedOutput::default() }
