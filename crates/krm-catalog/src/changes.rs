@@ -1,8 +1,10 @@
 //! The changes of one resource, collected first and then made by one edit: new values of fields, and new fields.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::kinds::CatalogKind;
+use crate::value_budget::MAX_BYTES;
 use krm_sdk::{Diagnostic, Error, Resource};
 use krm_yaml::{Edit, EditError, KeyPosition, NodeKind, NodeRef, ScalarType, Segment, Value};
 use rayon::prelude::*;
@@ -220,19 +222,38 @@ pub(crate) fn change<T>(
 const MIN_PER_THREAD: usize = 32;
 
 /// Changes each resource as [`change`] does, in parallel. Returns what `collect` returns for each, in order, or the first error.
+///
+/// An edit is limited by itself, but a package may have any number of resources that get the same long value. So all resources together
+/// grow by no more than their own size and [`MAX_BYTES`].
 pub(crate) fn change_each<T: Send>(
     resources: Vec<&mut Resource>,
     collect: impl for<'a> Fn(&mut Changes<'a>, &'a Resource) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
-    let work = |resource: &mut Resource| change(resource, &collect);
-    if resources.len() <= MIN_PER_THREAD {
+    let own: usize = resources.iter().map(|resource| resource.text().len()).sum();
+    let limit = own.saturating_add(MAX_BYTES);
+    let added = AtomicUsize::new(0);
+    let is_exceeded = || added.load(Ordering::Relaxed) > limit;
+    let work = |resource: &mut Resource| {
+        if is_exceeded() {
+            return Err(too_large(limit));
+        }
+        let before = resource.text().len();
+        let result = change(resource, &collect);
+        added.fetch_add(resource.text().len().saturating_sub(before), Ordering::Relaxed);
+        result
+    };
+    let results: Vec<Result<T, Error>> = match resources.len() <= MIN_PER_THREAD {
         // The threads of rayon would be woken for nothing, once for each package with a few resources.
-        return resources.into_iter().map(work).collect();
-    }
-    // All results are collected before one is looked at: which error comes first does not depend on the number of threads.
-    let results: Vec<Result<T, Error>> =
-        resources.into_par_iter().with_min_len(MIN_PER_THREAD).map(work).collect();
-    results.into_iter().collect()
+        true => resources.into_iter().map(work).collect(),
+        // All results are collected before one is looked at: which error comes first does not depend on the number of threads.
+        false => resources.into_par_iter().with_min_len(MIN_PER_THREAD).map(work).collect(),
+    };
+    // Where it was exceeded depends on the number of threads, so this comes before any other error.
+    if is_exceeded() { Err(too_large(limit)) } else { results.into_iter().collect() }
+}
+
+fn too_large(limit: usize) -> Error {
+    Diagnostic::error(CatalogKind::ReplacementsTooLarge { limit: limit >> 20 }).into()
 }
 
 /// Names the resource of a diagnostic and its file.

@@ -9,7 +9,7 @@ use crate::changes::in_resource;
 use crate::kinds::CatalogKind;
 
 /// The limit that merges and setters have. With 1,000 bytes each, this is enough for 67,000 fields.
-const MAX_BYTES: usize = 64 << 20;
+pub(crate) const MAX_BYTES: usize = 64 << 20;
 
 /// The bytes of new values so far.
 pub(crate) struct ValueBudget {
@@ -26,6 +26,11 @@ impl ValueBudget {
     pub(crate) fn charge(&mut self, bytes: usize) -> bool {
         self.used = self.used.saturating_add(bytes);
         !self.is_exceeded()
+    }
+
+    /// How many bytes a next value may have.
+    pub(crate) fn rest(&self) -> usize {
+        self.limit.saturating_sub(self.used)
     }
 
     pub(crate) fn is_exceeded(&self) -> bool {
@@ -61,8 +66,7 @@ mod tests {
     }
 
     fn assert_too_large(error: &Error) {
-        let message = error.diagnostics[0].message();
-        assert!(message.contains("more than 64 MiB"), "{message}");
+        assert_eq!(error.diagnostics[0].id(), "replacements-too-large");
     }
 
     #[test]
@@ -77,6 +81,36 @@ mod tests {
         assert_too_large(&crate::search_replace::run(&mut list).expect_err("100 MB are put"));
         let mut list = many_fields(&config("new"));
         assert!(crate::search_replace::run(&mut list).is_ok());
+    }
+
+    #[test]
+    fn search_replace_measures_a_value_before_it_builds_it() {
+        // 10,000 times a group of 100,000 bytes.
+        let config = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: f\ndata:\n  by-value-regex: (x+)\n  put-value: '{}'\n",
+            "${1}".repeat(10_000)
+        );
+        let text = format!(
+            "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  k: {}\n",
+            "x".repeat(100_000)
+        );
+        let mut list = many_fields(&config);
+        list.items = vec![Resource::parse(&text).expect("the text is a resource")];
+        assert_too_large(&crate::search_replace::run(&mut list).expect_err("1 GB is put"));
+    }
+
+    #[test]
+    fn resources_that_get_the_same_value_have_one_limit() {
+        let value = "x".repeat(100_000);
+        let config = |value: &str| {
+            format!("apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: f\ndata:\n  k: {value}\n")
+        };
+        let mut list = many_fields(&config(&value));
+        let error = crate::set_annotations::run(&mut list).expect_err("100 MB are put");
+        assert_eq!(error.diagnostics[0].id(), "replacements-too-large");
+        assert!(error.diagnostics[0].resource.is_none(), "it depends on the number of threads");
+        let mut list = many_fields(&config("short"));
+        assert!(crate::set_annotations::run(&mut list).is_ok());
     }
 
     #[test]

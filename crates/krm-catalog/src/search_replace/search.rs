@@ -167,20 +167,27 @@ impl Search {
         self.regex.as_ref().is_some_and(|(_, part)| part.is_match(&scalar.value()))
     }
 
-    /// Replaces `${1}` by the capture groups of a value.
-    pub(super) fn expand_groups(&self, text: &str, value: &str) -> String {
+    /// Replaces `${1}` by the capture groups of a value. The error is the length of a result that is longer than `limit`: it is measured
+    /// before it is built, because a text may refer to a long group thousands of times.
+    pub(super) fn expand_groups(
+        &self,
+        text: &str,
+        value: &str,
+        limit: usize,
+    ) -> Result<String, usize> {
         let groups = self.regex.as_ref().and_then(|(whole, _)| whole.captures(value));
-        let Some(groups) = groups else { return text.to_owned() };
-        let mut out = String::new();
+        let Some(groups) = groups else { return Ok(text.to_owned()) };
+        let mut parts = Vec::new();
         let mut at = 0;
         for (range, number) in group_references(text) {
             let group = number.parse().ok().and_then(|number| groups.get(number));
-            out.push_str(&text[at..range.start]);
-            out.push_str(group.map_or("", |group| group.as_str()));
+            parts.push(&text[at..range.start]);
+            parts.push(group.map_or("", |group| group.as_str()));
             at = range.end;
         }
-        out.push_str(&text[at..]);
-        out
+        parts.push(&text[at..]);
+        let length = parts.iter().map(|part| part.len()).fold(0, usize::saturating_add);
+        if length > limit { Err(length) } else { Ok(parts.concat()) }
     }
 }
 

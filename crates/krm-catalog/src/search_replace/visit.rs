@@ -52,10 +52,7 @@ impl Visit<'_> {
     fn node<'a>(&mut self, node: NodeRef<'a>, path: &mut Vec<FieldSegment<'a>>) {
         if let Some(scalar) = node.as_scalar() {
             if self.search.matches(path, scalar) {
-                let expand = |text: &String| self.search.expand_groups(text, &scalar.value());
-                let value = self.search.put_value.as_ref().map(expand);
-                let comment = self.search.put_comment.as_ref().map(expand);
-                self.add(node, path, value, comment);
+                self.add_scalar(node, path, &scalar.value());
             } else if self.search.matches_part(scalar) {
                 *self.parts += 1;
             }
@@ -75,6 +72,18 @@ impl Visit<'_> {
             path.push(FieldSegment::Key(key.into_owned()));
             self.node(entry.value, path);
             path.pop();
+        }
+    }
+
+    fn add_scalar(&mut self, node: NodeRef<'_>, path: &[FieldSegment<'_>], old: &str) {
+        let (search, rest) = (self.search, self.budget.rest());
+        let expand = |text: &Option<String>| {
+            text.as_ref().map(|text| search.expand_groups(text, old, rest)).transpose()
+        };
+        match expand(&search.put_value).and_then(|value| Ok((value, expand(&search.put_comment)?)))
+        {
+            Ok((value, comment)) => self.add(node, path, value, comment),
+            Err(length) => _ = self.budget.charge(length),
         }
     }
 
