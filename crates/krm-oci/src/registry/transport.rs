@@ -89,18 +89,22 @@ impl Transport {
             true => self.plain.get_or_init(|| agent(false)),
             false => self.secure.get_or_init(|| agent(true)),
         };
-        let mut pauses = PAUSES.into_iter().filter(|_| call.body.is_none());
+        let mut repeated = 0;
         loop {
             let result = send_once(agent, call);
-            let wait = match &result {
-                Ok(response) if is_temporary(response.status().as_u16()) => retry_after(response),
-                Err(error) if is_transient(error) => Some(Duration::ZERO),
-                _ => None,
+            let (wait, most) = match &result {
+                Ok(response) if is_temporary(response.status().as_u16()) => {
+                    (retry_after(response), PAUSES.len())
+                }
+                Ok(_) => (None, 0),
+                Err(error) => (Some(Duration::ZERO), repetitions(error)),
             };
-            match (wait, pauses.next()) {
-                (Some(wait), Some(pause)) => std::thread::sleep(wait.max(pause)),
-                _ => return result.map_err(|error| explain(registry, &error)),
+            let may_repeat = call.body.is_none() && repeated < most;
+            match wait.zip(PAUSES.get(repeated)).filter(|_| may_repeat) {
+                Some((wait, pause)) => std::thread::sleep(wait.max(*pause)),
+                None => return result.map_err(|error| explain(registry, &error)),
             }
+            repeated += 1;
         }
     }
 }
@@ -171,10 +175,23 @@ fn is_temporary(status: u16) -> bool {
     matches!(status, 429 | 500 | 502 | 503 | 504)
 }
 
-fn is_transient(error: &ureq::Error) -> bool {
-    match error {
-        ureq::Error::Io(error) => error.kind() != std::io::ErrorKind::ConnectionRefused,
-        _ => false,
+/// How often a request is repeated after an error.
+fn repetitions(error: &ureq::Error) -> usize {
+    use std::io::ErrorKind;
+    let ureq::Error::Io(error) = error else { return 0 };
+    match error.kind() {
+        // There is no network, or no registry: an answer is not to be expected soon.
+        ErrorKind::ConnectionRefused
+        | ErrorKind::NetworkUnreachable
+        | ErrorKind::HostUnreachable
+        | ErrorKind::NetworkDown => 0,
+        ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe
+        | ErrorKind::UnexpectedEof
+        | ErrorKind::TimedOut => PAUSES.len(),
+        // Names that cannot be looked up have no kind of their own. Without a network that must not take seconds.
+        _ => 1,
     }
 }
 
@@ -246,6 +263,18 @@ pub(super) fn error_text(registry: &str, response: Response<Body>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn requests_are_repeated_where_an_answer_is_likely() {
+        use std::io::{Error, ErrorKind};
+        let repeated = |error: Error| repetitions(&ureq::Error::Io(error));
+        assert_eq!(repeated(ErrorKind::ConnectionReset.into()), PAUSES.len());
+        assert_eq!(repeated(ErrorKind::ConnectionRefused.into()), 0);
+        assert_eq!(repeated(ErrorKind::NetworkUnreachable.into()), 0);
+        // As the standard library reports a name that cannot be looked up.
+        assert_eq!(repeated(Error::other("failed to lookup address information")), 1);
+        assert_eq!(repetitions(&ureq::Error::HostNotFound), 0);
+    }
 
     #[test]
     fn redirects_stay_within_tls() {
