@@ -70,6 +70,9 @@ pub struct Invocation<'a> {
     /// An engine needs tens of milliseconds to remove a container after the function in it has answered. An observer can
     /// parse the answer meanwhile. A process that exits without a pause is not observed.
     pub observer: Option<&'a mut OutputObserver<'a>>,
+    /// Set if the output of a process is its input. Then the output is not in [`Execution::stdout`]: a large package needs no memory for
+    /// two copies of one text. Without this flag, or from another runtime, the output is always there.
+    pub is_echo: Option<&'a mut bool>,
 }
 
 /// Receives everything that a function has written so far, from its first byte.
@@ -78,7 +81,8 @@ pub type OutputObserver<'a> = dyn FnMut(&[u8]) + 'a;
 impl<'a> Invocation<'a> {
     /// A call with default limits that nobody interrupts or observes.
     pub fn new(input: &'a [u8]) -> Self {
-        Self { input, limits: Limits::default(), interrupt: Interrupt::new(), observer: None }
+        let (limits, interrupt) = (Limits::default(), Interrupt::new());
+        Self { input, limits, interrupt, observer: None, is_echo: None }
     }
 }
 

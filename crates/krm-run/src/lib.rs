@@ -55,6 +55,7 @@ mod result_cache;
 mod runtime_factory;
 mod sandbox;
 mod schemas;
+mod started_ahead;
 mod step;
 mod tail;
 mod wasi;

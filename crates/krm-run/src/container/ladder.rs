@@ -5,8 +5,8 @@ use super::engine::{ENGINE_VARIABLE, ENGINES, SANDBOXES};
 use super::{Container, ContainerSettings, Engine, check};
 use crate::sandbox::{Builder, SandboxFailure, SandboxedImage};
 use crate::{
-    Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind,
-    Sandbox,
+    Environment, Execution, ExecutionEnd, Function, FunctionIdentity, Interrupt, Invocation,
+    Limits, RunKind, Sandbox,
 };
 
 /// Why a krm without the client of registries has no sandbox.
@@ -78,6 +78,23 @@ impl RuntimeChoice {
                 }
             },
         }
+    }
+}
+
+impl Sandbox {
+    /// An image as a function, in the runtime `krm`, in `bubblewrap`, or with `auto` in the first that works.
+    ///
+    /// # Errors
+    /// If a setting is not allowed or invalid, or the runtime cannot be used.
+    pub fn function(
+        &self,
+        image: &str,
+        runtime: &str,
+        settings: ContainerSettings,
+        environment: &Environment,
+    ) -> Result<Box<dyn Function>, RunKind> {
+        let choice = RuntimeChoice::of(Some(runtime), environment)?;
+        image_function(image, choice, (Some(self), settings), environment)
     }
 }
 
@@ -187,12 +204,18 @@ impl Function for Ladder {
                 }
             }
         }
-        match &self.container {
-            Some(container) => container.run(invocation),
-            None => {
-                reasons.extend(self.reasons.iter().cloned());
-                Execution::not_started(RunKind::NoRuntime { reasons })
+        let Some(container) = &self.container else {
+            reasons.extend(self.reasons.iter().cloned());
+            return Execution::not_started(RunKind::NoRuntime { reasons });
+        };
+        let execution = container.run(invocation);
+        match &execution.end {
+            // The engine was the last resort, so the user also needs to know why the others failed.
+            ExecutionEnd::Stopped(error @ RunKind::NoEngine { .. }) => {
+                reasons.extend(reason_of(error));
+                execution.stopped(RunKind::NoRuntime { reasons })
             }
+            _ => execution,
         }
     }
 }

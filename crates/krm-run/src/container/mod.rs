@@ -11,7 +11,6 @@ mod mount;
 mod report;
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -23,6 +22,7 @@ pub use mount::Mount;
 pub use report::{RuntimeReport, check_runtimes};
 
 use self::cleanup::Cleanup;
+use crate::started_ahead::StartedAhead;
 use crate::{
     Execution, ExecutionEnd, Function, FunctionIdentity, Interrupt, Invocation, Limits, RunKind,
     Variable, process,
@@ -80,7 +80,7 @@ pub struct Container {
     engine: Engine,
     settings: ContainerSettings,
     /// A container that was started for the next run.
-    started_ahead: Mutex<Option<RunningContainer>>,
+    started_ahead: StartedAhead<RunningContainer>,
 }
 
 /// A container that runs and has received no input yet. Dropping it kills the engine's client and then removes the
@@ -130,7 +130,7 @@ impl Container {
     /// If a network is requested and not allowed, or a setting is invalid.
     pub fn new(image: &str, engine: Engine, settings: ContainerSettings) -> Result<Self, RunKind> {
         check(image, &settings)?;
-        Ok(Self { image: image.into(), engine, settings, started_ahead: Mutex::default() })
+        Ok(Self { image: image.into(), engine, settings, started_ahead: StartedAhead::default() })
     }
 
     /// Starts a container of the image that is present.
@@ -165,10 +165,6 @@ impl Container {
             cleanup.disarm();
         }
         Ok(Execution { image, ..execution })
-    }
-
-    fn started_ahead(&self) -> MutexGuard<'_, Option<RunningContainer>> {
-        self.started_ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether the engine has the image.
@@ -219,7 +215,7 @@ impl Container {
     fn try_run(&self, invocation: &mut Invocation<'_>) -> Result<Execution, Execution> {
         let not_started = Execution::not_started;
         let (limits, interrupt) = (invocation.limits, invocation.interrupt.clone());
-        let ahead = self.started_ahead().take();
+        let ahead = self.started_ahead.take();
         if interrupt.is_interrupted() {
             return Err(not_started(RunKind::Interrupted));
         }
@@ -244,7 +240,7 @@ impl Container {
 
 impl Drop for Container {
     fn drop(&mut self) {
-        if let Some(container) = self.started_ahead().take() {
+        if let Some(container) = self.started_ahead.take() {
             container.dismiss();
         }
     }
@@ -256,10 +252,7 @@ impl Function for Container {
     }
 
     fn start_ahead(&self, limits: &Limits) {
-        // An image that is pulled before every run is not present yet.
-        if is_isolated(&self.settings) && self.settings.pull != Pull::Always {
-            *self.started_ahead() = self.launch(limits).ok();
-        }
+        self.started_ahead.start(&self.settings, || self.launch(limits).ok());
     }
 
     fn identity(&self) -> Option<FunctionIdentity> {

@@ -47,17 +47,25 @@ impl RunningChild {
     pub(crate) fn finish(self, invocation: &mut Invocation<'_>) -> io::Result<Execution> {
         let (start, mut group) = (Instant::now(), self.group);
         let limits = invocation.limits;
-        let mut streams = Streams::new(group.child(), invocation.input, &limits)?;
+        let finds_echo = invocation.is_echo.is_some();
+        let mut streams = Streams::new(group.child(), invocation.input, finds_echo, &limits)?;
         let stopped = watch(&group, &mut streams, start, invocation)?;
         let end = group.reap()?;
         streams.drain();
         let too_large =
             streams.is_too_large().then_some(RunKind::OutputTooLarge { limit: limits.output });
-        let mut stdout = streams.output;
+        let stderr = std::mem::take(&mut streams.stderr_tail);
+        let mut stdout = match &mut invocation.is_echo {
+            Some(is_echo) if streams.is_echo() && too_large.is_none() => {
+                **is_echo = true;
+                Vec::new()
+            }
+            _ => streams.into_output(),
+        };
         stdout.truncate(limits.output);
         Ok(Execution {
             stdout,
-            stderr: streams.stderr_tail,
+            stderr,
             duration: start.elapsed(),
             image: None,
             end: too_large.or(stopped).map_or(end, ExecutionEnd::Stopped),
@@ -111,15 +119,15 @@ struct Observations {
 impl Observations {
     /// Whether there is new output of a process that has read all of its input. One that still reads has not answered yet.
     fn is_due(&self, streams: &Streams<'_>) -> bool {
-        let written = streams.output.len();
+        let written = streams.written().len();
         let is_new = (self.bytes + 1..=MAX_OBSERVED_BYTES).contains(&written);
         self.left > 0 && streams.is_input_written() && is_new
     }
 
     fn report(&mut self, streams: &Streams<'_>, invocation: &mut Invocation<'_>) {
-        (self.left, self.bytes) = (self.left - 1, streams.output.len());
+        (self.left, self.bytes) = (self.left - 1, streams.written().len());
         if let Some(observer) = &mut invocation.observer {
-            observer(&streams.output);
+            observer(streams.written());
         }
     }
 }

@@ -22,20 +22,31 @@ pub(super) struct Streams<'a> {
     input: &'a [u8],
     stdout: Option<ChildStdout>,
     stderr: Option<ChildStderr>,
-    pub(super) output: Vec<u8>,
+    output: Vec<u8>,
+    /// The whole input, while all of the output is the beginning of it. Then `echoed` is its length, and `output` is empty.
+    echo_of: Option<&'a [u8]>,
+    echoed: usize,
     pub(super) stderr_tail: Tail,
     output_limit: usize,
     chunk: Vec<u8>,
 }
 
 impl<'a> Streams<'a> {
-    pub(super) fn new(child: &mut Child, input: &'a [u8], limits: &Limits) -> io::Result<Self> {
+    /// With `finds_echo`, output is compared with the input instead of storing it, as long as both are the same.
+    pub(super) fn new(
+        child: &mut Child,
+        input: &'a [u8],
+        finds_echo: bool,
+        limits: &Limits,
+    ) -> io::Result<Self> {
         let streams = Self {
             stdin: child.stdin.take(),
             input,
             stdout: child.stdout.take(),
             stderr: child.stderr.take(),
             output: Vec::new(),
+            echo_of: finds_echo.then_some(input),
+            echoed: 0,
             stderr_tail: Tail::new(limits.stderr),
             output_limit: limits.output,
             chunk: vec![0; CHUNK],
@@ -48,7 +59,36 @@ impl<'a> Streams<'a> {
 
     /// Whether more was written to standard output than the limit allows.
     pub(super) fn is_too_large(&self) -> bool {
-        self.output.len() > self.output_limit
+        self.written().len() > self.output_limit
+    }
+
+    /// The output so far.
+    pub(super) fn written(&self) -> &[u8] {
+        self.echo_of.map_or(&self.output, |input| &input[..self.echoed])
+    }
+
+    /// Whether the output is the whole input.
+    pub(super) fn is_echo(&self) -> bool {
+        self.echo_of.is_some_and(|input| !input.is_empty() && self.echoed == input.len())
+    }
+
+    /// The output.
+    pub(super) fn into_output(self) -> Vec<u8> {
+        self.echo_of.map_or(self.output, |input| input[..self.echoed].to_vec())
+    }
+
+    /// Adds the first bytes of the chunk to the output.
+    fn receive(&mut self, count: usize) {
+        let new = &self.chunk[..count];
+        if let Some(input) = self.echo_of {
+            if input[self.echoed..].starts_with(new) {
+                self.echoed += count;
+                return;
+            }
+            self.output = input[..self.echoed].to_vec();
+            self.echo_of = None;
+        }
+        self.output.extend_from_slice(new);
     }
 
     /// Whether all of the input is written.
@@ -76,11 +116,11 @@ impl<'a> Streams<'a> {
     /// Moves the bytes that can be moved without waiting. Returns whether something was read.
     pub(super) fn transfer(&mut self) -> bool {
         self.write_input();
-        let before = (self.output.len(), self.stderr_tail.total());
+        let before = (self.written().len(), self.stderr_tail.total());
         if let Some(pipe) = &mut self.stdout {
             match read(pipe, &mut self.chunk) {
                 Some(0) => self.stdout = None,
-                Some(count) => self.output.extend_from_slice(&self.chunk[..count]),
+                Some(count) => self.receive(count),
                 None => {}
             }
         }
@@ -94,7 +134,7 @@ impl<'a> Streams<'a> {
         if self.is_too_large() {
             self.stdout = None;
         }
-        before != (self.output.len(), self.stderr_tail.total())
+        before != (self.written().len(), self.stderr_tail.total())
     }
 
     /// Writes the next part of the input. A child that closes its standard input early is not an error: its exit code

@@ -75,6 +75,8 @@ impl<F: Function> Function for CachedFunction<F> {
         if invocation.interrupt.is_interrupted() {
             return Execution::not_started(RunKind::Interrupted);
         }
+        // What is stored and compared is the output itself.
+        invocation.is_echo = None;
         let key = identity.key_of(&invocation.limits, invocation.input);
         match self.cache.look_up(&key) {
             Some(known) if self.cache.mode == CacheMode::Verify => {

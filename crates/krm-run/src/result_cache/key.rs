@@ -1,7 +1,10 @@
 //! The key of a result: a digest over everything that the result depends on.
 
 use std::fmt;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::SystemTime;
 
 use sha2::{Digest, Sha256};
 
@@ -32,7 +35,11 @@ impl FunctionIdentity {
         let identity = Self { hasher: Sha256::new(), files: Some(Vec::new()) };
         // The interpreter of modules is part of krm, and so is the way in which functions are started.
         let version = env!("CARGO_PKG_VERSION").as_bytes();
-        identity.field("format", FORMAT).field("krm", version).field("runtime", runtime.as_bytes())
+        identity
+            .field("format", FORMAT)
+            .field("krm", version)
+            .field("build", build())
+            .field("runtime", runtime.as_bytes())
     }
 
     /// Adds something that the result depends on.
@@ -78,6 +85,30 @@ impl FunctionIdentity {
         let limits: Vec<u8> = time.as_nanos().to_le_bytes().into_iter().chain(limits).collect();
         self.clone().field("limits", &limits).field("input", input).key()
     }
+}
+
+/// Which build of the program this is: a development version has the same number before and after a change.
+///
+/// The time and size of its file, which packages of releases keep, so that machines with the same release can share results. A hash of the
+/// file would take longer than most functions.
+fn build() -> &'static [u8] {
+    static BUILD: OnceLock<Vec<u8>> = OnceLock::new();
+    BUILD.get_or_init(|| {
+        // The link leads to the file that runs, even if another one has its name by now.
+        let link = fs::metadata("/proc/self/exe");
+        let program = link.or_else(|_| fs::metadata(std::env::current_exe()?));
+        let state = program.and_then(|it| Ok((it.len(), it.modified()?)));
+        let nanoseconds = |time: SystemTime| match time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => since.as_nanos(),
+            Err(before) => before.duration().as_nanos(),
+        };
+        let (size, time) = match state {
+            Ok((size, modified)) => (size, nanoseconds(modified)),
+            // Unknown: nothing that another process stored is found.
+            Err(_) => (std::process::id().into(), nanoseconds(SystemTime::now())),
+        };
+        size.to_le_bytes().into_iter().chain(time.to_le_bytes()).collect()
+    })
 }
 
 /// The key of a result.

@@ -1,16 +1,16 @@
-//! An image in a sandbox as a function.
+//! An image in a sandbox. It is one of the runtimes among which `crate::container` chooses.
 
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::linux::{self, Group, Purpose};
 use super::{Builder, Sandbox, UnpackedImage};
-use crate::container::{identity, is_isolated};
+use crate::container::identity;
 use crate::process::RunningChild;
+use crate::started_ahead::StartedAhead;
 use crate::{
-    ContainerSettings, Environment, Execution, Function, FunctionIdentity, Interrupt, Invocation,
-    Limits, Pull, RunKind,
+    ContainerSettings, Environment, Execution, FunctionIdentity, Interrupt, Invocation, Limits,
+    Pull, RunKind,
 };
 
 /// How long an unneeded sandbox may take to exit by itself.
@@ -25,7 +25,7 @@ pub(crate) struct SandboxedImage {
     settings: ContainerSettings,
     environment: Environment,
     /// A sandbox that was started for the next run.
-    started_ahead: Mutex<Option<Running>>,
+    started_ahead: StartedAhead<Running>,
 }
 
 /// A sandbox that has received no input yet. Dropping it kills its processes and then removes its control group: the order of the fields
@@ -74,12 +74,8 @@ impl SandboxedImage {
             builder,
             settings: settings.clone(),
             environment: environment.clone(),
-            started_ahead: Mutex::default(),
+            started_ahead: StartedAhead::default(),
         })
-    }
-
-    fn started_ahead(&self) -> MutexGuard<'_, Option<Running>> {
-        self.started_ahead.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn start(
@@ -103,6 +99,16 @@ impl SandboxedImage {
         SandboxFailure::Unusable(reason)
     }
 
+    /// Starts a sandbox for the next run, if the image is in the store.
+    pub(crate) fn start_ahead(&self, limits: &Limits) {
+        let start = || self.start(Pull::Never, limits, &Interrupt::new()).ok();
+        self.started_ahead.start(&self.settings, start);
+    }
+
+    pub(crate) fn identity(&self) -> Option<FunctionIdentity> {
+        identity(&self.image, &self.settings, |name| self.environment.get(name))
+    }
+
     /// Runs the image.
     ///
     /// # Errors
@@ -112,7 +118,7 @@ impl SandboxedImage {
         invocation: &mut Invocation<'_>,
     ) -> Result<Execution, SandboxFailure> {
         let (limits, interrupt) = (invocation.limits, invocation.interrupt.clone());
-        let ahead = self.started_ahead().take();
+        let ahead = self.started_ahead.take();
         if interrupt.is_interrupted() {
             return Err(SandboxFailure::NoImage(RunKind::Interrupted));
         }
@@ -148,36 +154,9 @@ fn stage_message(execution: &Execution, token: &str) -> Option<(bool, String)> {
     Some((kind == linux::PROGRAM_FAILED, message))
 }
 
-impl Function for SandboxedImage {
-    fn name(&self) -> &str {
-        &self.image
-    }
-
-    fn start_ahead(&self, limits: &Limits) {
-        // Only what is present and cannot reach anything.
-        if is_isolated(&self.settings) && self.settings.pull != Pull::Always {
-            *self.started_ahead() = self.start(Pull::Never, limits, &Interrupt::new()).ok();
-        }
-    }
-
-    fn identity(&self) -> Option<FunctionIdentity> {
-        identity(&self.image, &self.settings, |name| self.environment.get(name))
-    }
-
-    fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
-        self.try_run(invocation).unwrap_or_else(|failure| match failure {
-            SandboxFailure::NoImage(kind) => Execution::not_started(kind),
-            SandboxFailure::Unusable(reason) => {
-                let reasons = vec![format!("{}: {reason}", self.builder.name())];
-                Execution::not_started(RunKind::NoRuntime { reasons })
-            }
-        })
-    }
-}
-
 impl Drop for SandboxedImage {
     fn drop(&mut self) {
-        let Some(Running { child, .. }) = self.started_ahead().take() else { return };
+        let Some(Running { child, .. }) = self.started_ahead.take() else { return };
         // Most functions exit when their input ends.
         let limits = Limits { time: EXIT_TIME, ..Limits::default() };
         let _ = child.finish(&mut Invocation { limits, ..Invocation::new(b"") });

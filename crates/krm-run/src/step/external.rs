@@ -37,22 +37,31 @@ pub(super) fn run(
         let text = std::str::from_utf8(so_far).ok().filter(|text| may_be_complete(text));
         read_ahead = text.map(|text| (text.to_owned(), sending.apply_output(text.to_owned())));
     };
+    let mut is_echo = false;
     let mut execution = function.run(&mut Invocation {
         input: sending.text().as_bytes(),
         limits: step.limits,
         interrupt: interrupt.clone(),
         observer: Some(&mut observe),
+        is_echo: Some(&mut is_echo),
     });
     run.record.stderr = execution.stderr.text();
     run.record.image = execution.image.as_ref().map(ToString::to_string);
     (run.duration, run.exit_code) = (execution.duration, execution.exit_code());
-    let text = match execution.take_output() {
-        Ok(text) => text,
-        Err(error) => return failed(step, &sending, &execution, error, run),
-    };
-    let answer = match read_ahead.filter(|(so_far, _)| *so_far == text) {
-        Some((_, answer)) => answer,
-        None => sending.apply_output(text),
+    let answer = if is_echo && execution.end == ExecutionEnd::Exited(0) {
+        Ok(sending.unchanged())
+    } else {
+        if is_echo {
+            execution.stdout = sending.text().as_bytes().to_vec();
+        }
+        let text = match execution.take_output() {
+            Ok(text) => text,
+            Err(error) => return failed(step, &sending, &execution, error, run),
+        };
+        match read_ahead.filter(|(so_far, _)| *so_far == text) {
+            Some((_, answer)) => answer,
+            None => sending.apply_output(text),
+        }
     };
     match answer {
         Ok(answer) => {

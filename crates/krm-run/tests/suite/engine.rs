@@ -1,10 +1,11 @@
 //! Fake engines: which one is chosen, which arguments it receives, and what happens when it fails.
 
 use std::fs;
+use std::sync::Arc;
 
 use krm_run::{
-    Container, ContainerSettings, Engine, Environment, Function, Invocation, Limits, Mount,
-    Network, Pull, RunKind, User, label,
+    Container, ContainerSettings, Engine, Environment, Function, Image, ImageStore, Interrupt,
+    Invocation, Limits, Mount, Network, Pull, RunKind, Sandbox, UnpackedImage, User, label,
 };
 
 use crate::programs::{Checked, INPUT, Scripts};
@@ -358,4 +359,37 @@ fn timed_out_container_is_removed_by_name() {
     // A container that appears late is removed by the second attempt.
     let removals = notes.iter().filter(|line| **line == format!("rm --force {name}")).count();
     assert_eq!(removals, 2, "{notes:?}");
+}
+
+/// A store whose only image is an empty directory.
+#[derive(Debug)]
+struct EmptyImage(tempfile::TempDir);
+
+impl ImageStore for EmptyImage {
+    fn get(&self, _: &str, _: Pull, _: &Interrupt) -> Result<UnpackedImage, RunKind> {
+        Ok(UnpackedImage {
+            root: self.0.path().canonicalize().unwrap(),
+            image: Image { id: "sha256:empty".into(), digest: None },
+            entrypoint: vec!["/none".to_owned()],
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            working_directory: String::new(),
+            lease: Box::new(()),
+        })
+    }
+}
+
+#[test]
+fn error_names_every_runtime_that_failed() {
+    let scripts = Scripts::new();
+    scripts.write("bin/docker", "echo no daemon >&2; exit 125");
+    let images = Arc::new(EmptyImage(tempfile::tempdir().unwrap()));
+    let sandbox = Sandbox::new("/nowhere/krm".into(), images);
+    let environment = only(&scripts, &[]);
+    let settings = ContainerSettings { pull: Pull::Never, ..ContainerSettings::default() };
+    let function = sandbox.function(IMAGE, "auto", settings, &environment).unwrap();
+    let failed = function.run(&mut Invocation::new(INPUT)).failed().error();
+    let RunKind::NoRuntime { reasons } = failed else { panic!("{failed:?}") };
+    let names: Vec<&str> = reasons.iter().filter_map(|it| it.split(':').next()).collect();
+    assert_eq!(names, ["krm", "bubblewrap", "container engines"], "{reasons:?}");
 }

@@ -21,6 +21,29 @@ fn command_line_is_split_like_a_shell() {
 }
 
 #[test]
+fn output_that_is_the_input_is_not_copied() {
+    let scripts = Scripts::new();
+    // More than a pipe holds, so that it arrives in several parts.
+    let input = "kind: ResourceList # of many\n".repeat(20_000);
+    let run = |line: &str, finds_echo: bool| {
+        let mut is_echo = false;
+        let mut invocation = Invocation::new(input.as_bytes());
+        invocation.is_echo = finds_echo.then_some(&mut is_echo);
+        let execution = scripts.exec(line).unwrap().run(&mut invocation);
+        (is_echo, String::from_utf8(execution.stdout).unwrap())
+    };
+    assert_eq!(run("cat", true), (true, String::new()));
+    assert_eq!(run("cat", false), (false, input.clone()));
+    let more = format!("{input}more\n");
+    assert_eq!(run("sh -c 'cat; echo more'", true), (false, more));
+    let other = format!("{}other\n", &input[..input.len() - 5]);
+    assert_eq!(run("sh -c 'head -c -5; echo other'", true), (false, other));
+    assert_eq!(run("head -c 100000", true), (false, input[..100_000].to_owned()));
+    assert_eq!(run("sed s/many/all/", true), (false, input.replace("many", "all")));
+    assert_eq!(run("true", true), (false, String::new()));
+}
+
+#[test]
 fn invalid_command_lines_are_rejected() {
     let scripts = Scripts::new();
     for (line, reason) in [
