@@ -151,11 +151,33 @@ fn descriptions(root: &clap::Command) -> String {
         for name in *commands {
             let about = find(root, name).and_then(clap::Command::get_about);
             let about = about.map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {about}");
+            for (at, line) in wrapped(&about, HELP_WIDTH - width - 4).iter().enumerate() {
+                let name = if at == 0 { name } else { "" };
+                let _ = writeln!(text, "  {literal}{name:width$}{literal:#}  {line}");
+            }
         }
         text.push('\n');
     }
     text + "Use krm COMMAND --help for the options of a command."
+}
+
+/// The columns of the help. clap would continue a longer line below the name of the command.
+const HELP_WIDTH: usize = 98;
+
+/// The lines of a text, divided between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
 }
 
 #[cfg(test)]
@@ -196,6 +218,17 @@ mod tests {
             let count = lines.count();
             // The longest name is followed by two spaces, too.
             assert_eq!(count, 1, "{name} in\n{help}");
+        }
+        let descriptions = help.lines().skip_while(|it| !it.ends_with(':'));
+        let descriptions = descriptions.take_while(|it| !it.starts_with("Use krm"));
+        let indent = " ".repeat(20);
+        for line in descriptions.filter(|it| it.starts_with(' ')) {
+            let is_continued = line.starts_with(&indent);
+            let is_named = TASKS
+                .iter()
+                .flat_map(|it| it.commands)
+                .any(|name| line.strip_prefix("  ").is_some_and(|it| it.starts_with(name)));
+            assert!(is_named || is_continued, "{line}");
         }
         let short = with_tasks(Cli::command()).render_help().to_string();
         assert!(short.contains("cfg tree, cat, count, grep, diff\n"), "{short}");

@@ -182,7 +182,9 @@ fn existing_in_package(
     if std::fs::symlink_metadata(file).is_ok() && !walk::stays_inside(&root, file) {
         return Err(outside());
     }
-    disk::read_existing(file).map_err(|error| error.in_file(&*name))
+    // Inside the package, a symlink may lead to another directory.
+    let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    disk::read_existing(&real).map_err(|error| error.in_file(&*name))
 }
 
 /// An error for each unresolved conflict of a package.

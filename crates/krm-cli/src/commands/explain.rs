@@ -3,11 +3,12 @@
 use clap_complete::engine::ArgValueCandidates;
 use krm_core::Diagnostic;
 use krm_core::diagnostics::closest_name;
-use krm_core::print::{self, Record};
+use krm_core::print::Record;
 use krm_yaml::Value;
 
 use super::completion::candidates;
 use super::kinds::CommandKind;
+use crate::commands::list_output::ListFormat;
 use crate::console::Console;
 use crate::explanations::{areas, summary};
 use crate::{CommandResult, Exit, Failure};
@@ -30,19 +31,13 @@ pub(crate) struct Args {
 
     /// Print the list in this format
     #[arg(short, long, value_name = "FORMAT", conflicts_with = "id")]
-    output: Option<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// One JSON array, one id per line
-    Json,
+    output: Option<ListFormat>,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let text = match (&args.id, args.output) {
         (Some(id), _) => explanation(id)?,
-        (None, Some(Format::Json)) => print::records_to_json(&records()).map_err(Failure::input)?,
+        (None, Some(format)) => format.write(&records())?,
         (None, None) => list(),
     };
     console.data(&text)?;

@@ -23,6 +23,9 @@ diagnostic_kinds! {
         /// An argument that has no default.
         MissingArgument { names: &'static str } = "missing-argument": "missing argument {names}",
             hint "use --help to see the arguments";
+        /// A number after `--increment`, which takes its value after `=` only.
+        IncrementNeedsEquals { number: String } = "increment-needs-equals": "expected a file, found the number `{number}`",
+            hint "use --increment={number} to add {number}";
         /// `-e` without a path or a value.
         InvalidAssignment { text: String } = "invalid-assignment": "expected PATH=VALUE, found `{text}`",
             hint "quote the argument: 'metadata.labels.app=shop'";

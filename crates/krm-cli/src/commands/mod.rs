@@ -9,6 +9,7 @@ pub(crate) mod fix;
 pub(crate) mod function;
 pub(crate) mod git;
 pub(crate) mod kinds;
+pub(crate) mod list_output;
 pub(crate) mod man;
 pub(crate) mod merge_options;
 pub(crate) mod pkg;
@@ -115,7 +116,7 @@ pub(crate) fn check_stdin_is_piped() -> Result<(), Failure> {
     }
 }
 
-/// Adds the nearest command where clap suggests none: its similarity measure misses swapped letters.
+/// Suggests the nearest command. The similarity measure of clap misses swapped letters: it suggests `tree` for `gte`.
 fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidSubcommand) else {
         return error;
@@ -124,7 +125,7 @@ fn with_suggestion(mut error: clap::Error) -> clap::Error {
     let before = std::env::args_os().skip(1).take_while(|argument| *argument != **typed);
     let group = before.fold(&root, |group, name| group.find_subcommand(name).unwrap_or(group));
     let suggestion = closest_name(group.get_subcommands().map(clap::Command::get_name), typed);
-    if let (None, Some(name)) = (error.get(ContextKind::SuggestedSubcommand), suggestion) {
+    if let Some(name) = suggestion {
         let names = ContextValue::Strings(vec![name.to_owned()]);
         error.insert(ContextKind::SuggestedSubcommand, names);
     }

@@ -17,7 +17,7 @@ use crate::disk::{FileKind, Lock};
 use crate::{CommandResult, Exit, Failure, disk, loader};
 
 /// The largest number of created and removed files that are named without `--verbose`.
-const NAMED_FILES: usize = 10;
+const NAMED_FILES: usize = 20;
 
 /// Locks files for writing, unless a preview is requested.
 ///
@@ -126,16 +126,22 @@ fn report_files(files: &[&PlannedChange], console: &mut Console) {
     let is_named = |change: &PlannedChange| {
         console.is_verbose() || matches!(change.action(), Action::Create | Action::Delete)
     };
-    let named: Vec<String> = files
-        .iter()
-        .filter(|change| is_named(change))
-        .map(|change| format!("{} {}", verbs(change).1, change.display_path))
-        .collect();
+    let named: Vec<&PlannedChange> =
+        files.iter().copied().filter(|change| is_named(change)).collect();
     let shown = if console.is_verbose() { named.len() } else { NAMED_FILES };
-    named.iter().take(shown).for_each(|line| console.status(line));
-    if let more @ 1.. = named.len().saturating_sub(shown) {
-        let files = plural(more, "more file");
-        console.status(&format!("created or removed {files}; -v names all of them"));
+    for change in named.iter().take(shown) {
+        console.status(&format!("{} {}", verbs(change).1, change.display_path));
+    }
+    let mut more: Vec<String> = Vec::new();
+    for action in [Action::Create, Action::Delete] {
+        let rest = named.iter().skip(shown).filter(|change| change.action() == action);
+        let rest: Vec<&&PlannedChange> = rest.collect();
+        if let Some(first) = rest.first() {
+            more.push(format!("{} {}", verbs(first).1, plural(rest.len(), "more file")));
+        }
+    }
+    if !more.is_empty() {
+        console.status(&format!("{}; -v names all of them", more.join(", ")));
     }
 }
 

@@ -352,6 +352,7 @@ pub(super) fn finish(units: &[Unit<'_>]) -> Result<(), Diagnostic> {
         })?;
     }
     units.iter().try_for_each(|unit| {
+        step::remove_emptied_directories(&unit.steps, &OpenDirectories::below(&unit.opened));
         journal::end(&unit.opened).map_err(|error| {
             let kind = FileKind::JournalLeft { reason: io_reason(&error) };
             Diagnostic::error(kind).in_file(from_here(&unit.directory.join(journal::NAME)))

@@ -41,6 +41,8 @@ diagnostic_kinds! {
         /// Symlinks whose targets are outside of the package.
         ExternalSymlinks { names: Vec<String> } = "external-symlink": "skipped {}" (external_symlinks(names)),
             hint "use --follow-external-links if you trust this package";
+        /// A file of fixed name that is a symlink to a file elsewhere.
+        SymlinkOutside = "symlink-outside": "not read: symlink target is outside the directory", hint "replace the symlink with a file";
         /// A line of an ignore file that can match no file.
         InvalidIgnorePattern { line: usize, pattern: String } = "invalid-ignore-pattern": "line {line} matches nothing: `{pattern}`",
             hint "close the bracket, or escape it with a backslash";

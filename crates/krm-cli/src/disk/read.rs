@@ -148,8 +148,12 @@ pub(super) fn read_named(name: &str) -> Result<Vec<u8>, Diagnostic> {
     }
 }
 
-/// Reads the text of a file that may not exist. One that is not a regular file is an error.
+/// Reads the text of a file that may not exist. One that is not a regular file is an error, and so is a symlink that leads out of
+/// its directory: krm chooses the name, so a package from elsewhere could otherwise make it read any file of the user.
 pub(crate) fn read_existing(path: &Path) -> Result<Option<String>, Diagnostic> {
+    if leads_out(path) {
+        return Err(Diagnostic::error(FileKind::SymlinkOutside));
+    }
     match read_regular_file(path, FILE_LIMIT) {
         Err(RegularFileError::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(unreadable(error)),
@@ -158,6 +162,17 @@ pub(crate) fn read_existing(path: &Path) -> Result<Option<String>, Diagnostic> {
             Diagnostic::error(FileKind::CannotRead { reason })
         }),
     }
+}
+
+/// Whether a symlink resolves to a file that is not below the directory of the symlink.
+fn leads_out(path: &Path) -> bool {
+    let is_symlink = fs::symlink_metadata(path).is_ok_and(|it| it.is_symlink());
+    let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let directory = fs::canonicalize(directory.unwrap_or(Path::new(".")));
+    // The target may not exist.
+    is_symlink
+        && fs::canonicalize(path)
+            .is_ok_and(|target| directory.is_ok_and(|it| !target.starts_with(it)))
 }
 
 /// Why a file was not read.
@@ -226,4 +241,24 @@ fn is_null_device(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_null_device(_: &Path) -> bool {
     false
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symlink_out_of_its_directory_is_not_read() {
+        let temporary = tempfile::tempdir().unwrap();
+        let path = |name: &str| temporary.path().join(name);
+        fs::create_dir_all(path("p/inner")).unwrap();
+        fs::write(path("outside"), "secret").unwrap();
+        fs::write(path("p/inner/own"), "own").unwrap();
+        std::os::unix::fs::symlink("../outside", path("p/Kptfile")).unwrap();
+        std::os::unix::fs::symlink("inner/own", path("p/krm.lock")).unwrap();
+        let error = read_existing(&path("p/Kptfile")).unwrap_err();
+        assert_eq!(error.id(), "symlink-outside");
+        assert_eq!(read_existing(&path("p/krm.lock")).unwrap().as_deref(), Some("own"));
+        assert_eq!(read_existing(&path("p/missing")).unwrap(), None);
+    }
 }

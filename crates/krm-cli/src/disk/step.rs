@@ -1,6 +1,7 @@
 //! Executes one step of a journal.
 
 use std::io;
+use std::path::Path;
 
 use super::journal::JournalStep;
 use super::open_directories::OpenDirectories;
@@ -27,6 +28,22 @@ pub(super) fn execute(step: &JournalStep, directories: &OpenDirectories<'_>) -> 
             // A directory that another program uses by now stays.
             let _ = parent().and_then(|(directory, name)| directory.remove_directory(name));
             Ok(())
+        }
+    }
+}
+
+/// Removes the directories that deleted files leave empty, as git does: a directory that was renamed upstream is not left behind.
+///
+/// The base stays, and so does a directory in which something else is. Nothing depends on it, so a failure is not an error.
+pub(super) fn remove_emptied_directories(steps: &[JournalStep], directories: &OpenDirectories<'_>) {
+    let deleted = steps.iter().filter(|step| matches!(step, JournalStep::Delete { .. }));
+    for step in deleted {
+        let above = step.place().ancestors().skip(1);
+        for directory in above.take_while(|directory| *directory != Path::new("")) {
+            let parent = directories.parent(directory);
+            if parent.and_then(|(parent, name)| parent.remove_directory(name)).is_err() {
+                break;
+            }
         }
     }
 }

@@ -159,8 +159,9 @@ fn groff_formats_the_manual_pages() {
 pub(crate) fn commands(sandbox: &Sandbox) -> Vec<String> {
     let help = sandbox.run("krm --help").stdout;
     let lines = help.lines().take_while(|line| !line.starts_with("Use krm COMMAND"));
-    // `  cfg tree     Print resources as a tree`; continuation lines have no columns.
+    // `  cfg tree     Print resources as a tree`; continuation lines begin with more spaces.
     let rows = lines.filter_map(|line| line.strip_prefix("  ")?.split_once("  "));
+    let rows = rows.filter(|(command, _)| !command.is_empty());
     rows.map(|(command, _)| command.to_owned()).collect()
 }
 

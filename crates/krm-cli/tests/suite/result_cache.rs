@@ -67,6 +67,18 @@ fn everything_that_the_result_depends_on_is_in_the_key() {
 }
 
 #[test]
+fn another_build_of_the_same_version_finds_no_results() {
+    let Some(sandbox) = shop() else { return };
+    diff(&sandbox, "");
+    let copy = sandbox.run("mkdir bin && cp --preserve=timestamps $(command -v krm) bin/krm");
+    assert_eq!(copy.exit, 0, "{}", copy.stderr);
+    let with_copy = || sandbox.run(&format!("PATH=$PWD/bin:$PATH; {EVAL} --diff"));
+    assert_eq!(found(&with_copy()), Some("result cache: 1 result found, 0 not found"));
+    sandbox.run("touch -d 2020-01-01 bin/krm");
+    assert_eq!(found(&with_copy()), Some("result cache: 0 results found, 1 not found"));
+}
+
+#[test]
 fn modes_read_write_or_neither() {
     let Some(sandbox) = shop() else { return };
     for mode in ["off", "read"] {

@@ -56,7 +56,7 @@ const FISH: Shell = Shell {
 };
 
 /// What is typed, with tabs, and what the completed command writes to `out`.
-const LINES: [(&str, &str); 5] = [
+const LINES: [(&str, &str); 6] = [
     ("krm yaml set --dry\t spec.replicas 5 shop/web.yaml > out", "would change shop/web.yaml"),
     ("krm explain no-mani\t > out", "The directory has no file"),
     ("krm cfg get shop rep\t > out", "3\n"),
@@ -65,6 +65,7 @@ const LINES: [(&str, &str); 5] = [
         "would change",
     ),
     ("krm cfg count sh\t > out", "Deployment"),
+    ("krm yaml get spec.replicas shop --kind Dep\t > out", "3\n"),
 ];
 
 fn is_installed(program: &str) -> bool {

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use clap::ValueEnum;
-use krm_core::print::{self, Record};
+use krm_core::print::Record;
 use krm_yaml::Value;
 
 use super::{directory, size, size_of};
 use crate::cache_directory::Area;
+use crate::commands::list_output::ListOutput;
 use crate::console::{Console, Table, number};
 use crate::result_cache::{DirectoryStore, Usage};
 use crate::{CommandResult, Exit, Failure};
@@ -24,17 +24,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Output,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// A table
-    Text,
-    /// JSON, with sizes in bytes
-    Json,
+    #[command(flatten)]
+    list: ListOutput,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
@@ -59,12 +50,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
             ("directory", Value::string(path)),
         ]);
     }
-    match args.output {
-        Output::Text => console.lines(&table.render(false))?,
-        Output::Json => {
-            console.data(&print::records_to_json(&records).map_err(Failure::input)?)?;
-        }
-    }
+    args.list.print(console, || table.render(false), || records)?;
     Ok(Exit::Success)
 }
 

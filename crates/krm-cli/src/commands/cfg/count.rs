@@ -4,8 +4,9 @@ use krm_core::print::Record;
 use krm_core::print::count_by_kind;
 use krm_yaml::Value;
 
-use super::{ListFormat, PackageInput, report_load_errors};
+use super::{PackageInput, report_load_errors};
 use crate::cli::{Global, optional_bool};
+use crate::commands::list_output::ListFormat;
 use crate::console::Console;
 use crate::loader::Origin;
 use crate::{CommandResult, Exit};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 use krm_core::diff::{self, ResourceDiff};
-use krm_core::print;
+use krm_core::print::{self, Record};
 use krm_core::{Diagnostic, Package, PackageFile};
 
 use super::package_merge;
@@ -95,6 +95,11 @@ impl DiffOptions {
         self.output == Format::Unified
     }
 
+    /// Whether programs read the output.
+    pub(crate) fn is_json(&self) -> bool {
+        self.output == Format::Json
+    }
+
     /// Prints the differences of two packages. Returns whether there are any.
     pub(crate) fn compare(
         &self,
@@ -102,29 +107,50 @@ impl DiffOptions {
         reports_moves: bool,
         console: &mut Console,
     ) -> Result<bool, Failure> {
-        let schema = package_merge::schema(&self.lists, &packages, console)?;
-        let lists = self.lists.pairing(&schema);
-        let changes = diff::diff_packages(packages[0], packages[1], reports_moves, lists)
-            .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
-        let wanted = |change: &&ResourceDiff<'_>| !self.only_meaning || change.is_semantic();
-        let changes: Vec<&ResourceDiff<'_>> = changes.iter().filter(wanted).collect();
+        let changes = self.changes(packages, reports_moves, console)?;
         match self.output {
             Format::Text => print_text(&changes, self, console)?,
             Format::Json => {
-                let records = changes.iter();
-                let list: Vec<_> = records
-                    .map(|it| diff::record(it, console.shows_secrets(), self.only_meaning))
-                    .collect();
+                let list: Vec<_> = changes.iter().map(|it| self.record(it, console)).collect();
                 console.data(&print::records_to_json(&list).map_err(Failure::input)?)?;
             }
             Format::Unified => print_files(&changes, packages, console)?,
         }
         Ok(!changes.is_empty())
     }
+
+    /// The differences of two packages as records, for a caller that prints one array of several comparisons.
+    pub(crate) fn records<'a>(
+        &self,
+        packages: [&'a Package; 2],
+        reports_moves: bool,
+        console: &mut Console,
+    ) -> Result<Vec<Record<'a>>, Failure> {
+        let changes = self.changes(packages, reports_moves, console)?;
+        Ok(changes.iter().map(|it| self.record(it, console)).collect())
+    }
+
+    fn changes<'a>(
+        &self,
+        packages: [&'a Package; 2],
+        reports_moves: bool,
+        console: &mut Console,
+    ) -> Result<Vec<ResourceDiff<'a>>, Failure> {
+        let schema = package_merge::schema(&self.lists, &packages, console)?;
+        let lists = self.lists.pairing(&schema);
+        let mut changes = diff::diff_packages(packages[0], packages[1], reports_moves, lists)
+            .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+        changes.retain(|change| !self.only_meaning || change.is_semantic());
+        Ok(changes)
+    }
+
+    fn record<'a>(&self, change: &ResourceDiff<'a>, console: &Console) -> Record<'a> {
+        diff::record(change, console.shows_secrets(), self.only_meaning)
+    }
 }
 
 fn print_text(
-    changes: &[&ResourceDiff<'_>],
+    changes: &[ResourceDiff<'_>],
     options: &DiffOptions,
     console: &mut Console,
 ) -> Result<(), Failure> {
@@ -161,7 +187,7 @@ fn print_text(
 
 /// Prints a unified diff of each file that has changes.
 fn print_files(
-    changes: &[&ResourceDiff<'_>],
+    changes: &[ResourceDiff<'_>],
     packages: [&Package; 2],
     console: &mut Console,
 ) -> Result<(), Failure> {
@@ -179,7 +205,7 @@ fn print_files(
 
 /// Pairs old and new files: by path, or, if one was removed and one added, by a resource that moved between them.
 fn files<'a>(
-    changes: &[&ResourceDiff<'a>],
+    changes: &[ResourceDiff<'a>],
     packages: [&'a Package; 2],
 ) -> Vec<[Option<&'a PackageFile>; 2]> {
     let is_single = packages.iter().all(|package| package.files().len() == 1);

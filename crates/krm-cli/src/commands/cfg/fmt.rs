@@ -12,6 +12,7 @@ use krm_yaml::{Indentation, SequenceIndent};
 
 use super::edit_session::{EditOptions, EditSession, EditablePackage, EditablePackages};
 use crate::cli::{FindingsExit, Global};
+use crate::commands::conflict_records;
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::Origin;
@@ -104,6 +105,9 @@ fn format_package(
     console: &mut Console,
 ) -> CommandResult {
     let session = EditSession::open(package, &args.edit_options, global, console)?;
+    if args.edit_options.preview.check {
+        conflict_records::check_resolved(&session.loaded.package)?;
+    }
     if args.set_filenames && session.loaded.origin == Origin::File {
         let error = Diagnostic::error(FileKind::NotADirectory)
             .hint("--set-filenames moves resources between the files of a directory");

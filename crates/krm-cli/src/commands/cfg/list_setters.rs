@@ -9,10 +9,11 @@ use krm_core::setters::{
 };
 use krm_yaml::Value;
 
+use super::report_load_errors;
 use super::setters::SetterPackage;
-use super::{ListFormat, report_load_errors};
 use crate::cli::Global;
 use crate::commands::completion::candidates;
+use crate::commands::list_output::ListFormat;
 use crate::console::{Console, Table};
 use crate::{CommandResult, Exit, Failure};
 

@@ -24,8 +24,7 @@ mod set;
 mod setters;
 pub(crate) mod tree;
 
-use clap::{Subcommand, ValueEnum};
-use krm_core::print::{self, Record};
+use clap::Subcommand;
 use krm_core::{Diagnostic, Resource};
 
 use crate::cli::{Global, Recursion};
@@ -117,24 +116,6 @@ struct LocalConfig {
 impl LocalConfig {
     fn includes(&self, resource: Resource<'_>) -> bool {
         if resource.is_local() { self.include_local } else { !self.exclude_non_local }
-    }
-}
-
-/// Format of lists for programs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ListFormat {
-    /// One JSON array, one element per line
-    Json,
-    /// One YAML sequence
-    Yaml,
-}
-
-impl ListFormat {
-    fn write(self, records: &[Record<'_>]) -> Result<String, Failure> {
-        match self {
-            Self::Json => print::records_to_json(records).map_err(Failure::input),
-            Self::Yaml => Ok(print::records_to_yaml(records)),
-        }
     }
 }
 

@@ -7,8 +7,9 @@ use krm_core::print::tree::{self, TreeFields};
 use krm_core::query::Selector;
 use krm_yaml::Value;
 
-use super::{ListFormat, LocalConfig, PackageInput, report_load_errors};
+use super::{LocalConfig, PackageInput, report_load_errors};
 use crate::cli::Global;
+use crate::commands::list_output::ListFormat;
 use crate::console::Console;
 use crate::loader::{LoadedPackage, Origin};
 use crate::{CommandResult, Exit, Failure};

@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use clap::ValueEnum;
-use krm_core::print::{self, Record};
+use krm_core::print::Record;
 use krm_run::RuntimeReport;
 use krm_yaml::Value;
 
 use super::interpreter;
+use crate::commands::list_output::ListOutput;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure, package_source};
+use crate::{CommandResult, Exit, package_source};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,19 +23,8 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Output,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// One paragraph per runtime
-    Text,
-    /// JSON
-    Json,
-    /// YAML
-    Yaml,
+    #[command(flatten)]
+    list: ListOutput,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
@@ -46,12 +35,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     let records = || -> Vec<Record<'_>> {
         reports.iter().enumerate().map(|(at, it)| record(it, Some(at) == first)).collect()
     };
-    let text = match args.output {
-        Output::Text => text(&reports, first),
-        Output::Json => print::records_to_json(&records()).map_err(Failure::input)?,
-        Output::Yaml => print::records_to_yaml(&records()),
-    };
-    console.data(&text)?;
+    args.list.print(console, || text(&reports, first), records)?;
     Ok(if first.is_some() { Exit::Success } else { Exit::Findings })
 }
 

@@ -12,7 +12,7 @@ use super::function_config;
 use super::kinds::FnCommandKind;
 use super::permissions::package_directory;
 use super::piped_list::PipedList;
-use super::run_flags::RunFlags;
+use super::run_flags::{RunFlags, Steps};
 use super::save::{SavedConfig, SavedFunction};
 use super::selection::Selection;
 use crate::cli::Global;
@@ -109,10 +109,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let factory = args.flags.permissions.factory(&args.dir)?;
     let directory = package_directory(&args.dir);
     let step = args.step(&factory, directory)?;
-    match is_stream {
-        true => args.run_on_list(step, console),
-        false => args.run_on_package(step, &factory, global, console),
-    }
+    let exit = match is_stream {
+        true => args.run_on_list(step, console)?,
+        false => args.run_on_package(step, &factory, global, console)?,
+    };
+    Ok(args.flags.results.exit(exit, console))
 }
 
 impl Args {
@@ -203,7 +204,8 @@ impl Args {
         crate::interrupt::on_signals();
         step.start_ahead();
         let dir = (&*self.dir, self.flags.recursion.includes_subpackages());
-        self.flags.run_on_package(dir, save.as_ref(), global, console, |_, _, _| Ok(vec![step]))
+        let steps = Steps::Given(Box::new(step));
+        self.flags.run_on_package(dir, save.as_ref(), global, console, steps)
     }
 
     fn run_on_list(&self, mut step: Step, console: &mut Console) -> CommandResult {

@@ -30,7 +30,7 @@ pub(super) struct ResultFlags {
     #[arg(long, value_name = "DIR")]
     results_dir: Option<String>,
 
-    /// Fail if a function reports results of this severity, in addition to its exit code
+    /// Fail if a function, or krm itself, reports a finding of this severity or above
     #[arg(long, value_name = "SEVERITY")]
     pub(super) fail_on: Option<FailOn>,
 
@@ -53,6 +53,16 @@ pub(super) struct ResultFlags {
 impl ResultFlags {
     pub(super) fn fail_on_severity(&self) -> Option<krm_core::Severity> {
         self.fail_on.map(FailOn::severity)
+    }
+
+    /// The exit code of a command that succeeded. Results of functions were counted where the function ran; here are the warnings of krm
+    /// itself, such as a selector that matches nothing.
+    pub(super) fn exit(&self, exit: Exit, console: &mut Console) -> Exit {
+        let is_counted = |it| console.worst_reported().is_some_and(|worst| worst >= it);
+        match self.fail_on_severity().is_some_and(is_counted) {
+            true if exit == Exit::Success => Exit::Findings,
+            _ => exit,
+        }
     }
 
     /// Whether something else is written than what functions return.

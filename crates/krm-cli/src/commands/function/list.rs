@@ -2,16 +2,16 @@
 
 use std::fmt::Write;
 
-use clap::ValueEnum;
 use clap_complete::engine::ArgValueCandidates;
 use krm_catalog::{BUILTINS, Builtin, Change, Release, TagMatch};
-use krm_core::print::{self, Record};
+use krm_core::print::Record;
 use krm_yaml::Value;
 
 use super::doc;
 use crate::commands::completion::candidates;
+use crate::commands::list_output::ListOutput;
 use crate::console::Console;
-use crate::{CommandResult, Exit, Failure};
+use crate::{CommandResult, Exit};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -35,19 +35,8 @@ pub(crate) struct Args {
     #[arg(long)]
     tags: bool,
 
-    /// Output format
-    #[arg(short, long, value_name = "FORMAT", default_value = "text")]
-    output: Output,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Output {
-    /// One line per function
-    Text,
-    /// JSON, with the tags of each function
-    Json,
-    /// YAML, with the tags of each function
-    Yaml,
+    #[command(flatten)]
+    list: ListOutput,
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
@@ -61,13 +50,11 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
             false => functions.iter().map(|it| record(it)).collect(),
         }
     };
-    let text = match args.output {
-        Output::Text if args.tags => functions.iter().map(|it| releases(it)).collect(),
-        Output::Text => table(&functions),
-        Output::Json => print::records_to_json(&records()).map_err(Failure::input)?,
-        Output::Yaml => print::records_to_yaml(&records()),
+    let text = || match args.tags {
+        true => functions.iter().map(|it| releases(it)).collect(),
+        false => table(&functions),
     };
-    console.data(&text)?;
+    args.list.print(console, text, records)?;
     Ok(Exit::Success)
 }
 

@@ -31,7 +31,18 @@ pub(super) fn items(
     is_strict: bool,
     console: &mut Console,
 ) -> Result<Vec<Item>, Failure> {
-    let (items, warning) = read_items(package, is_strict)?;
+    let (items, warning) = of_package(Items::from_package(package, |_| true), is_strict)?;
+    warning.iter().for_each(|warning| console.report(warning));
+    Ok(items)
+}
+
+/// The same from a package that is only needed for its texts from now on.
+pub(super) fn take_items(
+    package: &mut Package,
+    is_strict: bool,
+    console: &mut Console,
+) -> Result<Vec<Item>, Failure> {
+    let (items, warning) = of_package(Items::take_from(package), is_strict)?;
     warning.iter().for_each(|warning| console.report(warning));
     Ok(items)
 }
@@ -53,15 +64,14 @@ pub(super) fn check_validated_files(package: &Package) -> Result<(), Failure> {
 
 /// The same without warnings, for a package that is read twice.
 pub(super) fn items_quietly(package: &Package, is_strict: bool) -> Result<Vec<Item>, Failure> {
-    read_items(package, is_strict).map(|(items, _)| items)
+    of_package(Items::from_package(package, |_| true), is_strict).map(|(items, _)| items)
 }
 
-fn read_items(
-    package: &Package,
+fn of_package(
+    items: Result<Items, Vec<Diagnostic>>,
     is_strict: bool,
 ) -> Result<(Vec<Item>, Option<Diagnostic>), Failure> {
-    let items = Items::from_package(package, |_| true)
-        .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
+    let items = items.map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     match items.skipped_diagnostic(is_strict) {
         Some(error) if error.is_error() => Err(Failure::input(error)),
         warning => Ok((items.items, warning)),

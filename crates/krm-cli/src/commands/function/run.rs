@@ -12,7 +12,7 @@ use super::kinds::FnCommandKind;
 use super::output;
 use super::permissions::package_directory;
 use super::piped_list::PipedList;
-use super::run_flags::RunFlags;
+use super::run_flags::{RunFlags, Steps};
 use crate::cli::{Global, optional_bool};
 use crate::commands::completion::candidates;
 use crate::console::Console;
@@ -78,16 +78,17 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let factory = args.flags.permissions.factory(&args.dir)?;
     let directory = package_directory(&args.dir);
     let source = StepSource { args, factory, directory, global };
-    match is_stream {
-        true => args.run_on_list(&source, console),
+    let exit = match is_stream {
+        true => args.run_on_list(&source, console)?,
         false => args.flags.run_on_package(
             (&args.dir, args.include_subpackages && args.flags.recursion.includes_subpackages()),
             None,
             global,
             console,
-            |package, items, console| source.steps(package, items, console),
-        ),
-    }
+            Steps::Declared(&|package, items, console| source.steps(package, items, console)),
+        )?,
+    };
+    Ok(args.flags.results.exit(exit, console))
 }
 
 impl Args {

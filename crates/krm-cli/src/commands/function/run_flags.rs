@@ -12,6 +12,7 @@ use super::save::SavedFunction;
 use super::version_flag::VersionFlag;
 use super::{open_package, run_report};
 use crate::cli::{Global, Preview, Recursion};
+use crate::commands::conflict_records;
 use crate::console::Console;
 use crate::{CommandResult, Failure, disk};
 
@@ -37,6 +38,40 @@ pub(super) struct RunFlags {
     pub(super) preview: Preview,
 }
 
+/// Where the steps of a run come from.
+pub(super) enum Steps<'a> {
+    /// The command line. Boxed, because a step is much larger than a reference.
+    Given(Box<Step>),
+    /// The package, by this function.
+    Declared(&'a DeclaredSteps<'a>),
+}
+
+/// Creates the steps that a package declares.
+pub(super) type DeclaredSteps<'a> =
+    dyn Fn(&Package, &[Item], &mut Console) -> Result<Vec<Step>, Failure> + 'a;
+
+impl Steps<'_> {
+    /// Whether the documents of the package are read, and not only its items.
+    fn reads_package(&self) -> bool {
+        match self {
+            Self::Given(step) => step.is_validator(),
+            Self::Declared(_) => true,
+        }
+    }
+
+    fn get(
+        self,
+        package: &Package,
+        items: &[Item],
+        console: &mut Console,
+    ) -> Result<Vec<Step>, Failure> {
+        match self {
+            Self::Given(step) => Ok(vec![*step]),
+            Self::Declared(declared) => declared(package, items, console),
+        }
+    }
+}
+
 impl RunFlags {
     /// Opens a package, runs steps on its resources and writes what they changed.
     pub(super) fn run_on_package(
@@ -45,18 +80,26 @@ impl RunFlags {
         save: Option<&SavedFunction>,
         global: &Global,
         console: &mut Console,
-        steps: impl FnOnce(&Package, &[Item], &mut Console) -> Result<Vec<Step>, Failure>,
+        steps: Steps<'_>,
     ) -> CommandResult {
         let output = self.output.destination(&self.preview, false, console)?;
         let output = output.as_ref();
         let options = open_package::edit_options(&self.preview, output);
         let mut session = open_package::open((dir, recurses), &options, global, console)?;
+        conflict_records::check_resolved(&session.loaded.package)?;
         self.permissions.lock.check_packages(dir, &session.loaded)?;
         let package = &session.loaded.package;
         save.map_or(Ok(()), |save| save.check(package))?;
-        let items = open_package::items(package, self.results.strict, console)?;
+        let items = match steps.reads_package() {
+            true => open_package::items(package, self.results.strict, console)?,
+            false => {
+                let package = &mut session.loaded.package;
+                open_package::take_items(package, self.results.strict, console)?
+            }
+        };
         console.summary().add_resources(items.len());
-        let steps = steps(package, &items, console)?;
+        let package = &session.loaded.package;
+        let steps = steps.get(package, &items, console)?;
         if steps.iter().any(Step::is_validator) {
             open_package::check_validated_files(package)?;
         }

@@ -63,8 +63,9 @@ fn without_resources(run: &FunctionRun, package: &Package) -> Option<Diagnostic>
     };
     let is_empty = run.selected == 0 || is_only_kptfile().is_some();
     let has_run = !run.is_skipped() && !run.is_failed();
+    let has_generated = run.output.as_ref().is_some_and(|items| items.len() > run.total);
     let (function, selected, total) = (run.record.name.clone(), run.selected, run.total);
-    (is_empty && has_run && run.changes.is_empty())
+    (is_empty && has_run && !has_generated && run.changes.is_empty())
         .then(|| Diagnostic::warning(FnCommandKind::NoResources { function, selected, total }))
 }
 

@@ -79,8 +79,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             list.take_items()
         }
         dirs => {
-            let package = combined(dirs, args.recursion.load_options(global), console)?;
-            open_package::items(&package, args.strict, console)?
+            let mut package = combined(dirs, args.recursion.load_options(global), console)?;
+            open_package::take_items(&mut package, args.strict, console)?
         }
     };
     let config = args.fn_config.as_deref().map(function_config::from_file).transpose();

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use clap::ValueEnum;
+use krm_core::print::{self, Record};
 use krm_core::{Package, PackagePath};
+use krm_yaml::Value;
 
 use super::versions::{LocalPackage, LocalVersion, Version, split_reference};
 use crate::cli::Global;
@@ -72,72 +74,87 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     drop(source);
     let on_disk = LocalVersion::load(dir, [&mut base, &mut upstream], global)?;
-    let mine = Side { package: &on_disk.loaded.package, content: &|path| on_disk.content(path) };
-    let old = Side { package: &base.package, content: &|path| base.content(path) };
-    let new = Side { package: &upstream.package, content: &|path| upstream.content(path) };
-    let paths = |sides: [Vec<&PackagePath>; 2]| -> BTreeSet<PackagePath> {
-        sides.into_iter().flatten().cloned().collect()
+    let mine = Side {
+        package: &on_disk.loaded.package,
+        paths: on_disk.paths().collect(),
+        content: &|path| on_disk.content(path),
     };
-    let local_paths = || on_disk.paths().collect::<Vec<_>>();
-    let base_paths = || base.paths().collect::<Vec<_>>();
-    let new_paths = || upstream.paths().collect::<Vec<_>>();
-    let shown = |console: &mut Console,
-                 heading: &str,
-                 sides: [&Side<'_>; 2],
-                 paths: BTreeSet<PackagePath>| {
-        if args.diff_type == DiffType::ThreeWay {
-            console.line(heading)?;
-        }
-        show(args, sides, &paths, console)
+    let old = Side {
+        package: &base.package,
+        paths: base.paths().collect(),
+        content: &|path| base.content(path),
     };
-    let differs = match args.diff_type {
-        DiffType::Local => shown(console, "", [&old, &mine], paths([base_paths(), local_paths()]))?,
-        DiffType::Remote => shown(console, "", [&old, &new], paths([base_paths(), new_paths()]))?,
-        DiffType::Combined => {
-            shown(console, "", [&mine, &new], paths([local_paths(), new_paths()]))?
-        }
+    let new = Side {
+        package: &upstream.package,
+        paths: upstream.paths().collect(),
+        content: &|path| upstream.content(path),
+    };
+    let [mine, old, new] = [&mine, &old, &new];
+    // The heading tells people, and the side tells programs, which comparison of several a difference belongs to.
+    let comparisons: Vec<(Option<Heading>, [&Side<'_>; 2])> = match args.diff_type {
+        DiffType::Local => vec![(None, [old, mine])],
+        DiffType::Remote => vec![(None, [old, new])],
+        DiffType::Combined => vec![(None, [mine, new])],
         DiffType::ThreeWay => {
-            let one = shown(
-                console,
-                "# local changes",
-                [&old, &mine],
-                paths([base_paths(), local_paths()]),
-            )?;
-            let two = shown(
-                console,
-                "# upstream changes",
-                [&old, &new],
-                paths([base_paths(), new_paths()]),
-            )?;
-            one || two
+            let local = Heading { line: "# local changes", side: "local" };
+            let upstream = Heading { line: "# upstream changes", side: "upstream" };
+            vec![(Some(local), [old, mine]), (Some(upstream), [old, new])]
+        }
+    };
+    let differs = match args.options.is_json() {
+        true => print_json(args, &comparisons, console)?,
+        false => {
+            let mut differs = false;
+            for (heading, sides) in comparisons {
+                if let Some(heading) = heading {
+                    console.line(heading.line)?;
+                }
+                differs |= show(args, sides, console)?;
+            }
+            differs
         }
     };
     Ok(if differs { Exit::Findings } else { Exit::Success })
 }
 
+/// What distinguishes the two comparisons of `3way`.
+#[derive(Clone, Copy)]
+struct Heading {
+    line: &'static str,
+    side: &'static str,
+}
+
 /// One side of a comparison.
 struct Side<'a> {
     package: &'a Package,
+    paths: BTreeSet<&'a PackagePath>,
     content: &'a dyn Fn(&PackagePath) -> Option<&'a [u8]>,
 }
 
-fn show(
-    args: &Args,
-    [old, new]: [&Side<'_>; 2],
-    paths: &BTreeSet<PackagePath>,
-    console: &mut Console,
-) -> Result<bool, Failure> {
-    let mut differs = false;
-    if !args.options.is_unified() {
-        differs = args.options.compare([old.package, new.package], true, console)?;
-    }
+/// A file that differs, with its contents.
+struct FileDiff<'a> {
+    path: &'a PackagePath,
+    contents: [Option<&'a [u8]>; 2],
+}
+
+/// The files that differ: all of them for a unified diff, otherwise those that are not compared by resources.
+fn files<'a>(args: &Args, [old, new]: [&Side<'a>; 2]) -> Vec<FileDiff<'a>> {
     let is_manifest =
         |path: &PackagePath| old.package.file(path).is_some() || new.package.file(path).is_some();
-    for path in paths.iter().filter(|path| args.options.is_unified() || !is_manifest(path)) {
-        let [before, after] = [old, new].map(|side| (side.content)(path));
-        if before == after {
-            continue;
-        }
+    let paths = old.paths.union(&new.paths).copied();
+    paths
+        .filter(|path| args.options.is_unified() || !is_manifest(path))
+        .map(|path| FileDiff { path, contents: [old, new].map(|side| (side.content)(path)) })
+        .filter(|file| file.contents[0] != file.contents[1])
+        .collect()
+}
+
+fn show(args: &Args, sides: [&Side<'_>; 2], console: &mut Console) -> Result<bool, Failure> {
+    let mut differs = false;
+    if !args.options.is_unified() {
+        differs = args.options.compare(sides.map(|it| it.package), true, console)?;
+    }
+    for FileDiff { path, contents: [before, after] } in files(args, sides) {
         differs = true;
         // Relative to the package, where `patch -p1` and `git apply` take them.
         let name = |prefix: &str, content: Option<&[u8]>| match content {
@@ -157,4 +174,42 @@ fn show(
         }
     }
     Ok(differs)
+}
+
+/// Prints one array with the differences of all comparisons.
+fn print_json(
+    args: &Args,
+    comparisons: &[(Option<Heading>, [&Side<'_>; 2])],
+    console: &mut Console,
+) -> Result<bool, Failure> {
+    let mut records: Vec<Record<'_>> = Vec::new();
+    for (heading, sides) in comparisons {
+        let resources = args.options.records(sides.map(|it| it.package), true, console)?;
+        let others = files(args, *sides).into_iter().map(|file| file_record(&file));
+        for mut record in resources.into_iter().chain(others) {
+            if let Some(heading) = heading {
+                record.insert(0, ("side", Value::from(heading.side)));
+            }
+            records.push(record);
+        }
+    }
+    console.data(&print::records_to_json(&records).map_err(Failure::input)?)?;
+    Ok(!records.is_empty())
+}
+
+/// A file without resources, as `krm cfg diff` describes resources.
+fn file_record(file: &FileDiff<'_>) -> Record<'static> {
+    let change = match file.contents {
+        [None, _] => "added",
+        [_, None] => "removed",
+        _ => "changed",
+    };
+    let mut record: Record<'static> = vec![("changes", Value::Sequence(vec![Value::from(change)]))];
+    for (side, content) in ["old", "new"].into_iter().zip(file.contents) {
+        if content.is_some() {
+            let name = (Value::from("file"), Value::string(file.path.to_string()));
+            record.push((side, Value::Mapping(vec![name])));
+        }
+    }
+    record
 }

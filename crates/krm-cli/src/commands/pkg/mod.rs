@@ -4,6 +4,7 @@ mod diff;
 mod get;
 mod init;
 pub(crate) mod kinds;
+mod line_breaks;
 mod migrate;
 mod push;
 mod status;

@@ -31,9 +31,10 @@ const FILE_LIMIT: u64 = 256 << 20;
 /// Writes all files of the package as an artifact in the form of Flux, which Flux and other clients of registries read. The same files
 /// from the same commit are always the same digest. Prints the artifact with its digest. Credentials are those of docker or podman.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, allow_missing_positional = true)]
 pub(crate) struct Args {
-    /// Directory of the package
+    /// Directory of the package [default: current directory]
+    #[arg(default_value = ".", hide_default_value = true)]
     dir: String,
 
     /// Image and tag to write

@@ -1,7 +1,6 @@
 //! `krm pkg status`: where packages come from, how far they are behind, and what was changed locally.
 
-use clap::ValueEnum;
-use krm_core::print::{self, Record};
+use krm_core::print::Record;
 use krm_core::{Diagnostic, PackagePath};
 use krm_yaml::Value;
 
@@ -9,6 +8,7 @@ use super::versions::{LocalPackage, LocalVersion, Version};
 use super::{packages_below, short};
 use crate::cli::Global;
 use crate::commands::conflict_records;
+use crate::commands::list_output::ListFormat;
 use crate::console::Console;
 use crate::package_source;
 use crate::{CommandResult, Exit, Failure};
@@ -39,13 +39,7 @@ pub(crate) struct Args {
 
     /// Print a list for programs, in this format
     #[arg(short, long, value_name = "FORMAT")]
-    output: Option<Format>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// One JSON array, one package per line
-    Json,
+    output: Option<ListFormat>,
 }
 
 /// What is known about one package.
@@ -77,7 +71,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             }
         };
         match args.output {
-            Some(Format::Json) => records.push(record(&status)),
+            Some(_) => records.push(record(&status)),
             None => {
                 if at > 0 {
                     console.line("")?;
@@ -86,8 +80,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
             }
         }
     }
-    if args.output.is_some() {
-        console.data(&print::records_to_json(&records).map_err(Failure::input)?)?;
+    if let Some(format) = args.output {
+        console.data(&format.write(&records)?)?;
     }
     Ok(exit)
 }

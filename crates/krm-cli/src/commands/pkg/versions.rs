@@ -14,6 +14,7 @@ use krm_run::read_regular_file;
 use krm_yaml::File;
 
 use super::kinds::PkgKind;
+use super::line_breaks;
 use crate::cli::Global;
 use crate::disk::{FILE_LIMIT, FileKind};
 use crate::loader::{self, LoadedPackage, join_display_path};
@@ -256,7 +257,9 @@ impl LocalVersion {
         let files = std::mem::take(&mut loaded.package).into_files();
         let kept = files.into_iter().filter(|file| !whole.contains(&file.path)).collect();
         loaded.package = Package::new(kept);
-        Ok(Self { loaded, others })
+        let local = Self { loaded, others };
+        line_breaks::follow_local([base, upstream], &local);
+        Ok(local)
     }
 
     /// The content of a file.

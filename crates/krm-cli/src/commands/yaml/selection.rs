@@ -1,5 +1,6 @@
 //! Selecting documents and resources of files: `--where`, `--kind`, `--name`, `--namespace`, `--label` and `--doc`.
 
+use clap_complete::engine::ArgValueCandidates;
 use krm_core::annotate::ResourceFilter;
 use krm_core::diagnostics::closest_name;
 use krm_core::model::resources;
@@ -10,6 +11,7 @@ use krm_yaml::{DocumentRef, File, NodeRef};
 use super::input;
 use crate::Failure;
 use crate::cli::Documents;
+use crate::commands::completion::candidates;
 use crate::commands::kinds::CommandKind;
 
 /// Which documents of the files, or which resources in them, a command reads or edits.
@@ -21,15 +23,15 @@ pub(super) struct Selection {
     query: Option<Query>,
 
     /// Only resources of this kind
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(candidates::kinds))]
     kind: Option<String>,
 
     /// Only resources with this name
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(candidates::names))]
     name: Option<String>,
 
     /// Only resources in this namespace
-    #[arg(long)]
+    #[arg(long, add = ArgValueCandidates::new(candidates::namespaces))]
     namespace: Option<String>,
 
     /// Only resources with this label; may be repeated

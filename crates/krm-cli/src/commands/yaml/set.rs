@@ -130,6 +130,10 @@ impl Args {
         }
         match &*self.arguments {
             [] => Err(missing("PATH")),
+            [_, number, ..] if self.is_forgotten_increment(number) => {
+                let kind = CommandKind::IncrementNeedsEquals { number: number.clone() };
+                Err(Failure::usage(Diagnostic::error(kind)))
+            }
             [path, files @ ..] if self.has_value_option() => {
                 Ok(Arguments { path: Some(path), value: None, files })
             }
@@ -139,6 +143,12 @@ impl Args {
                 Ok(Arguments { path: Some(path), value: Some(value), files })
             }
         }
+    }
+
+    /// Whether an argument is the value of `--increment`, which belongs after `=`, and not a file.
+    fn is_forgotten_increment(&self, argument: &str) -> bool {
+        let is_file = std::path::Path::new(argument).exists();
+        self.increment.is_some() && argument.parse::<i64>().is_ok() && !is_file
     }
 
     fn has_value_option(&self) -> bool {

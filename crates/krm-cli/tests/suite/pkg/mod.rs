@@ -5,6 +5,7 @@ mod get;
 mod history_model;
 mod hostile;
 mod interrupted;
+mod on_disk;
 mod properties;
 mod registries;
 pub(crate) mod repository;

@@ -381,8 +381,19 @@ fn diff_shows_each_pair_of_versions() {
         both.starts_with("# local changes\n") && both.contains("\n# upstream changes\n"),
         "{both}"
     );
+    // Programs get one array, also of files without resources and of two comparisons.
+    let json = remote.run("krm pkg diff shop@v2 --diff-type combined -o json").stdout;
+    assert!(json.starts_with("[\n{\"changes\":") && json.ends_with("}\n]\n"), "{json}");
+    assert_eq!(json.lines().filter(|line| !line.starts_with('{')).count(), 2, "{json}");
+    remote.write("shop/notes.txt", "mine\n");
+    let json = remote.run("krm pkg diff shop@v2 --diff-type 3way -o json").stdout;
+    assert_eq!(json.lines().filter(|line| !line.starts_with('{')).count(), 2, "{json}");
+    let added = "{\"side\":\"local\",\"changes\":[\"added\"],\"new\":{\"file\":\"notes.txt\"}}";
+    assert!(json.contains(added) && json.contains("{\"side\":\"upstream\","), "{json}");
+    remote.ok("rm shop/notes.txt");
     remote.write("shop/deployment.yaml", DEPLOYMENT);
     assert_eq!(remote.ok("krm pkg diff shop"), "");
+    assert_eq!(remote.ok("krm pkg diff shop -o json"), "[]\n");
 }
 
 #[test]

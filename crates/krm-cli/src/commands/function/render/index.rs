@@ -311,11 +311,8 @@ fn pure_inputs(run: &FunctionRun) -> Option<&[PathBuf]> {
 
 /// Everything that the result depends on, apart from files: the command line, the environment, the terminal and the program itself.
 fn key(root: &Path, console: &Console) -> Option<CacheKey> {
-    let program = std::env::current_exe().and_then(std::fs::metadata).ok()?;
-    let modified = program.modified().ok()?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    // The program itself is part of every identity.
     let mut identity = FunctionIdentity::new("render index")
-        .field("size of krm", &program.len().to_le_bytes())
-        .field("time of krm", &modified.as_nanos().to_le_bytes())
         .field("root", root.as_os_str().as_encoded_bytes())
         .field("directory", std::env::current_dir().ok()?.as_os_str().as_encoded_bytes())
         .field("console", console.style().as_bytes());

@@ -141,7 +141,8 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     check_package(&session.loaded)?;
     conflict_records::check_resolved(&session.loaded.package)?;
     args.lock.check_packages(&args.dir, &session.loaded)?;
-    pipeline::run(args, session, (output, index.as_mut()), console)
+    let exit = pipeline::run(args, session, (output, index.as_mut()), console)?;
+    Ok(args.results.exit(exit, console))
 }
 
 /// Reports a directory of which no package changed since it was rendered last.

@@ -57,9 +57,8 @@ pub(super) fn run(
     if tree.nodes().iter().any(|node| !node.pipeline.validators.is_empty()) {
         open_package::check_validated_files(package)?;
     }
-    let items = open_package::items(package, args.results.strict, console)?;
+    let items = open_package::take_items(package, args.results.strict, console)?;
     console.summary().add_resources(items.len() + skipped.resources);
-    package.release_tables();
     let activity = Activity::begin(&format!("rendering {}", session.loaded.title));
     let mut rendering = render(&renderer, tree, items);
     drop(activity);

@@ -1,6 +1,7 @@
 //! The strategies that replace files instead of merging them: `fast-forward`, `force-delete-replace` and `copy-merge`.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use krm_core::functions::kptfile::upstream::UpdateStrategy;
 use krm_core::{Diagnostic, PackagePath, Plan};
@@ -8,7 +9,7 @@ use krm_core::{Diagnostic, PackagePath, Plan};
 use super::super::kinds::PkgKind;
 use super::super::versions::{KPTFILE, LocalVersion, Version};
 use super::merge::{NewUpstream, with_upstream};
-use crate::Failure;
+use crate::{Failure, disk};
 
 /// How many changed files a message lists.
 const MOST_LISTED: usize = 10;
@@ -38,18 +39,25 @@ pub(super) fn replace(
             None if is_kept(&path) => old,
             None => None,
         };
-        if old == new {
+        let shown = local.loaded.display_path(path.as_str());
+        let executable = executable(upstream, &path, &shown, old.is_none());
+        if old == new && executable.is_none() {
             continue;
         }
-        let executable = old.is_none().then(|| upstream.executables.contains(&path));
         let contents = [old, new].map(|it| it.map(<[u8]>::to_vec));
-        let shown = local.loaded.display_path(path.as_str());
         plan.set_bytes(path, shown, contents, executable).map_err(Failure::input)?;
     }
     let path = PackagePath::new(KPTFILE).map_err(|it| Failure::input(Diagnostic::error(it)))?;
     let original = local.loaded.original_at(&path);
     plan.set(original, Some(with_upstream(kptfile, new)?)).map_err(Failure::input)?;
     Ok(plan)
+}
+
+/// Whether a file becomes executable, or stops to be: these strategies take upstream's mode with its content.
+fn executable(upstream: &Version, path: &PackagePath, shown: &str, is_new: bool) -> Option<bool> {
+    let is = upstream.executables.contains(path);
+    let differs = is_new || disk::is_executable(Path::new(shown)) != is;
+    (upstream.has(path) && differs).then_some(is)
 }
 
 /// Fails if the package has local changes.
