@@ -24,6 +24,9 @@ const FIELDS: &[&str] = &[
     "rust-version",
 ];
 
+/// The files that the licence demands in every package; symlinks to those of the checkout.
+const FILES: &[&str] = &["LICENSE", "NOTICE"];
+
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     let mut verify = false;
     while let Some(arg) = args.next()? {
@@ -61,7 +64,11 @@ fn package(verify: bool, locked: bool) -> TaskResult {
 fn missing_metadata(name: &str) -> TaskResult<Vec<String>> {
     let path = format!("crates/{name}/Cargo.toml");
     let manifest: Table = std::fs::read_to_string(shell::root().join(&path))?.parse()?;
-    Ok(missing_fields(&manifest).map(|field| format!("{path}: missing field `{field}`")).collect())
+    let fields = missing_fields(&manifest).map(|field| format!("{path}: missing field `{field}`"));
+    let directory = shell::root().join("crates").join(name);
+    let files = FILES.iter().filter(|file| !directory.join(file).is_file());
+    let files = files.map(|file| format!("crates/{name}: missing file `{file}`"));
+    Ok(fields.chain(files).collect())
 }
 
 fn missing_fields(manifest: &Table) -> impl Iterator<Item = &'static str> {

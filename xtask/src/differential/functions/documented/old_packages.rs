@@ -1,6 +1,6 @@
 //! Documented differences of `fix`.
 
-use super::{Case, items, text};
+use super::{Case, items, ours_says, text};
 use crate::differential::functions::outcome::{Difference, Node, Part};
 
 /// The Kptfile of the root package or of the subpackage.
@@ -35,8 +35,11 @@ pub(super) fn is_empty_pipeline(_: &Case, difference: &Difference) -> bool {
     difference.path == ["pipeline"] && difference.ours.is_none() && is_empty
 }
 
-/// A reference in the old form to a setter that another field has in the new form.
+/// A reference in the old form to a setter that another field has in the new form, and the warning that the values of both differ.
 pub(super) fn is_known_from_field(case: &Case, difference: &Difference) -> bool {
+    if ours_says(difference, "warning: field differs from its setter") {
+        return case.comments.values().any(|it| it.starts_with("kpt-set: "));
+    }
     let path = difference.path.concat();
     let is_elsewhere = |ours: &str| case.comments.iter().any(|(at, it)| *at != path && it == ours);
     difference.part == Part::Comment
