@@ -63,6 +63,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let title = |reference: &str| format!("{}@{reference}", dir.trim_end_matches('/'));
     let base = source.fetch(&base_revision).map_err(Failure::input)?;
     let mut base = Version::new(base, &title(&base_revision.reference), &local, &[], global)?;
+    base.add_missing_kptfile(&local).map_err(Failure::input)?;
     let mut upstream = Version::default();
     if args.diff_type != DiffType::Local {
         let reference = reference.unwrap_or(&local.upstream.reference);
@@ -71,6 +72,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let fetched = source.fetch(&revision).map_err(Failure::input)?;
         let title = title(&revision.reference);
         upstream = Version::new(fetched, &title, &local, &[&base.package], global)?;
+        upstream.add_missing_kptfile(&local).map_err(Failure::input)?;
     }
     drop(source);
     let on_disk = LocalVersion::load(dir, [&mut base, &mut upstream], global)?;

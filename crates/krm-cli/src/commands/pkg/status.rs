@@ -124,6 +124,7 @@ fn status(
     let mut other = Version::default();
     if let Some(base) = base {
         let mut base = Version::new(base, "base", &local, &[], global).map_err(located)?;
+        base.add_missing_kptfile(&local).map_err(in_dir)?;
         let on_disk = LocalVersion::load(&local.dir, [&mut base, &mut other], global);
         let on_disk = on_disk.map_err(located)?;
         conflicts = conflict_records::unresolved(&on_disk.loaded.package).len();

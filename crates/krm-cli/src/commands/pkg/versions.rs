@@ -14,7 +14,7 @@ use krm_run::read_regular_file;
 use krm_yaml::File;
 
 use super::kinds::PkgKind;
-use super::line_breaks;
+use super::{init, line_breaks};
 use crate::cli::Global;
 use crate::disk::{FILE_LIMIT, FileKind};
 use crate::loader::{self, LoadedPackage, join_display_path};
@@ -144,6 +144,21 @@ impl Version {
         }
         version.package = Package::new(files);
         Ok(version)
+    }
+
+    /// Adds the Kptfile that `get` writes to a package without one, so that it does not count as a local change.
+    pub(super) fn add_missing_kptfile(&mut self, local: &LocalPackage) -> Result<(), Diagnostic> {
+        let path = PackagePath::new(KPTFILE).map_err(Diagnostic::error)?;
+        if self.has(&path) {
+            return Ok(());
+        }
+        let file = parse(&path, init::KPTFILE.as_bytes(), local)?;
+        let mut files = std::mem::take(&mut self.package).into_files();
+        let display_path = path.to_string();
+        let content = Ok(file);
+        files.push(PackageFile { path, display_path, is_external_symlink: false, content });
+        self.package = Package::new(files);
+        Ok(())
     }
 
     pub(super) fn has(&self, path: &PackagePath) -> bool {

@@ -353,6 +353,27 @@ fn package_without_upstream_is_an_error() {
 }
 
 #[test]
+fn kptfile_of_a_package_without_one_is_not_a_change() {
+    let remote = Remote::new();
+    remote.commit("v1", &[("shop/Kptfile", "")]);
+    remote.commit("v2", &[("shop/deployment.yaml", &DEPLOYMENT.replace("web:1.0", "web:2.0"))]);
+    remote.ok("krm pkg get -q up/shop@v1");
+    assert_eq!(remote.ok("krm pkg diff shop"), "");
+    assert!(remote.ok("krm pkg status shop").contains("local changes: none\n"));
+    for kind in ["remote", "combined", "3way"] {
+        let diff = remote.run(&format!("krm pkg diff shop@v2 --diff-type {kind}"));
+        assert_eq!((diff.exit, diff.stdout.contains("Kptfile")), (1, false), "{}", diff.stdout);
+    }
+    remote.ok("printf 'pipeline: {}\\n' >> shop/Kptfile");
+    let diff = remote.run("krm pkg diff shop").stdout;
+    assert!(
+        diff.starts_with("--- a/Kptfile\n+++ b/Kptfile\n") && diff.contains("\n+pipeline: {}\n"),
+        "{diff}"
+    );
+    assert!(remote.ok("krm pkg status shop").contains("local changes: Kptfile\n"));
+}
+
+#[test]
 fn diff_shows_each_pair_of_versions() {
     let remote = edited();
     let local = remote.run("krm pkg diff shop");
