@@ -33,7 +33,13 @@ pub const BUILTIN: Builtin = Builtin {
 
 /// Searches all resources, and replaces what was found.
 pub fn run(list: &mut ResourceList) -> Result<(), Error> {
-    search_and_replace(list).map_err(|error| map_diagnostics(error, in_original_words))
+    let mut budget = ValueBudget::new();
+    let searched = search_and_replace(list, &mut budget);
+    // The original has no such limit, so this error keeps its own message and id.
+    match budget.is_exceeded() {
+        true => searched,
+        false => searched.map_err(|error| map_diagnostics(error, in_original_words)),
+    }
 }
 
 /// Compat: the original wraps its errors in this message, quoted as Go's `%q` does.
@@ -45,11 +51,10 @@ fn in_original_words(error: Diagnostic) -> Diagnostic {
     reworded
 }
 
-fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
+fn search_and_replace(list: &mut ResourceList, budget: &mut ValueBudget) -> Result<(), Error> {
     let search = Search::read(list)?;
     let mut results = Vec::new();
     let (mut errors, mut parts) = (Vec::new(), 0);
-    let mut budget = ValueBudget::new();
     let config_text = config::config_text(list);
     for item in
         list.items.iter_mut().filter(|it| !config::is_function_config(it, config_text.as_deref()))
@@ -59,8 +64,8 @@ fn search_and_replace(list: &mut ResourceList) -> Result<(), Error> {
             continue;
         }
         let replaced = match search.path_to_create() {
-            Some(names) => put_at(item, &search, &names, &mut budget),
-            None => replace(item, &search, &mut parts, &mut budget),
+            Some(names) => put_at(item, &search, &names, budget),
+            None => replace(item, &search, &mut parts, budget),
         };
         match replaced {
             Ok(replaced) => results.extend(replaced),
