@@ -53,7 +53,8 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         Ok(())
     })?;
     step("tests", || {
-        let mut command = cargo(&["test", "--workspace", "--features", ALL_FEATURES], in_ci);
+        let mut command =
+            cargo(&["test", "--workspace", "--no-fail-fast", "--features", ALL_FEATURES], in_ci);
         if has_registry {
             command.env("KRM_REQUIRE_REGISTRY", "1");
         }
