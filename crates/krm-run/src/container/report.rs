@@ -56,12 +56,7 @@ impl RuntimeReport {
             }
             Err(reason) => {
                 let obstacle = sandbox.obstacle().map(|it| format!(" ({it})")).unwrap_or_default();
-                let remedy = match builder {
-                    Builder::Krm => sandbox.remedy(),
-                    Builder::Bubblewrap if is_installed("bwrap", environment) => None,
-                    Builder::Bubblewrap => Some("install bubblewrap".to_owned()),
-                };
-                unusable(format!("{reason}{obstacle}"), remedy)
+                unusable(format!("{reason}{obstacle}"), sandbox.remedy(builder, environment))
             }
         }
     }
@@ -77,8 +72,4 @@ impl RuntimeReport {
         };
         Self { name, is_usable, detail, remedy }
     }
-}
-
-fn is_installed(program: &str, environment: &Environment) -> bool {
-    environment.search_path().iter().any(|directory| directory.join(program).is_file())
 }

@@ -104,10 +104,19 @@ fn bubblewrap(environment: &Environment) -> Result<PathBuf, String> {
     if getuid().is_root() {
         return Err("as root it cannot run functions as another user".to_owned());
     }
+    find_bwrap(environment).ok_or_else(|| "bwrap is not on PATH".to_owned())
+}
+
+fn find_bwrap(environment: &Environment) -> Option<PathBuf> {
     let mut programs =
         environment.search_path().into_iter().map(|directory| directory.join("bwrap"));
-    let is_program = |path: &PathBuf| path.metadata().is_ok_and(|it| process::is_executable(&it));
-    programs.find(is_program).ok_or_else(|| "bwrap is not on PATH".to_owned())
+    programs.find(|path| path.metadata().is_ok_and(|it| process::is_executable(&it)))
+}
+
+/// What to change so that `bwrap` can be used. Nothing helps root.
+pub(crate) fn bubblewrap_remedy(environment: &Environment) -> Option<String> {
+    let is_missing = !getuid().is_root() && find_bwrap(environment).is_none();
+    is_missing.then(|| "install bubblewrap".to_owned())
 }
 
 fn mounts(settings: &ContainerSettings) -> Vec<SpecMount> {

@@ -28,6 +28,8 @@ mod stage;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::Environment;
+
 pub(crate) use function::{SandboxFailure, SandboxedImage};
 pub use image::{ImageStore, UnpackedImage};
 #[cfg(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -86,8 +88,11 @@ impl Sandbox {
         linux::obstacle()
     }
 
-    /// What to change so that sandboxes can be built.
-    pub(crate) fn remedy(&self) -> Option<String> {
-        linux::remedy()
+    /// What to change so that a builder can be used.
+    pub(crate) fn remedy(&self, builder: Builder, environment: &Environment) -> Option<String> {
+        match builder {
+            Builder::Krm => linux::remedy(),
+            Builder::Bubblewrap => linux::bubblewrap_remedy(environment),
+        }
     }
 }

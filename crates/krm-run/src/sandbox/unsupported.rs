@@ -36,3 +36,7 @@ pub(super) fn obstacle() -> Option<&'static str> {
 pub(super) fn remedy() -> Option<String> {
     None
 }
+
+pub(super) fn bubblewrap_remedy(_: &Environment) -> Option<String> {
+    None
+}

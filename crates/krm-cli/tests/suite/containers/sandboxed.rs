@@ -321,6 +321,8 @@ fn doctor_names_a_runtime_that_works() {
     let json = sandbox.run("krm fn doctor -o json");
     let is_usable = text.stdout.contains(": works, default: ");
     assert_eq!(text.exit, if is_usable { 0 } else { 1 }, "{}", text.stdout);
+    let useless = "as root it cannot run functions as another user\n  install bubblewrap";
+    assert!(!text.stdout.contains(useless), "{}", text.stdout);
     for name in ["krm", "bubblewrap", "docker", "podman", "nerdctl"] {
         assert!(text.stdout.contains(&format!("{name}: ")), "{}", text.stdout);
         assert!(
