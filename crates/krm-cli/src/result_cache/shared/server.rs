@@ -106,7 +106,7 @@ impl SharedServer {
         }
     }
 
-    /// Counts a late response, which is no reason for a warning as long as it is an exception.
+    /// Counts a late response, which does not justify a warning as long as it is an exception.
     fn count_late_response(&self) {
         if self.downloads.count_failure() {
             let _ = self.failure.set("responses take longer than a second".to_owned());
