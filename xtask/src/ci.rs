@@ -47,6 +47,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     step("ssh server", || ssh_server(in_ci))?;
     step("shells", || shells(in_ci))?;
     step("hosts of integrations", || integration_hosts(in_ci))?;
+    step("shared cache server", || shared_cache_server(in_ci))?;
     let mut helm = None;
     step("helm", || {
         helm = find_helm();
@@ -65,7 +66,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             command.env("KRM_REQUIRE_PYTHON", "1").env("KRM_PROJECTS", "1");
             command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
             command.env("KRM_REQUIRE_SSHD", "1").env("KRM_REQUIRE_SHELLS", "1");
-            command.env("KRM_REQUIRE_INTEGRATIONS", "1");
+            command.env("KRM_REQUIRE_INTEGRATIONS", "1").env("KRM_REQUIRE_BAZEL_REMOTE", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
@@ -219,6 +220,20 @@ fn integration_hosts(in_ci: bool) -> TaskResult {
         shell::output(&mut pip)?;
     }
     peers::install_one("kustomize-5")
+}
+
+/// Builds bazel-remote in CI, where that takes a minute or two of processor time. Elsewhere, tests without it are skipped with a message.
+fn shared_cache_server(in_ci: bool) -> TaskResult {
+    match (peers::find("bazel-remote"), in_ci) {
+        (Some(_), _) => Ok(()),
+        (None, true) => peers::install_one("bazel-remote"),
+        (None, false) => {
+            println!(
+                "skipping tests with a shared cache: `cargo xtask peers --only bazel-remote` builds the server"
+            );
+            Ok(())
+        }
+    }
 }
 
 /// Finds a registry and skopeo, which reads what krm pushes. CI installs them; elsewhere their tests are skipped with a message.

@@ -98,9 +98,26 @@ const PEERS: &[Peer] = &[
     of_catalog!("upsert-resource"),
 ];
 
-/// Our own programs: their names and directories in `xtask/peers`. gopeer has Go's YAML libraries, starlark-oracle the interpreter of
-/// kpt's starlark function.
-const OWN: &[(&str, &str)] = &[("gopeer", "go"), ("starlark-oracle", "starlark")];
+/// A program that is built in a directory of `xtask/peers`, with the versions of its `go.mod`.
+struct Module {
+    name: &'static str,
+    directory: &'static str,
+    package: &'static str,
+}
+
+const MODULES: &[Module] = &[
+    // Go's YAML libraries.
+    Module { name: "gopeer", directory: "go", package: "." },
+    // The interpreter of kpt's starlark function.
+    Module { name: "starlark-oracle", directory: "starlark", package: "." },
+    // The server of shared caches, v2.6.1. `go install` fails, because the module asks for a version of a dependency that is not available
+    // any more.
+    Module {
+        name: "bazel-remote",
+        directory: "bazel-remote",
+        package: "github.com/buchgr/bazel-remote/v2",
+    },
+];
 
 /// The installation directory. `bench` ignores other installations, so that the versions in its tables are known.
 pub(crate) fn bin() -> PathBuf {
@@ -134,9 +151,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         missing += usize::from(!report(peer.name, &installed.and_then(|()| version(peer))));
     }
     // Always rebuilt, because they change with the checkout; Go's build cache makes this fast.
-    for (name, directory) in OWN.iter().filter(|(name, _)| name.contains(&only)) {
+    for module in MODULES.iter().filter(|module| module.name.contains(&only)) {
         count += 1;
-        missing += usize::from(!report(name, &build(name, directory)));
+        missing += usize::from(!report(module.name, &build(module)));
     }
     println!("{} of {count} peers are installed in target/peers/bin", count - missing);
     Ok(())
@@ -144,9 +161,14 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
 
 /// Installs one peer, unless it is there. A failure is an error.
 pub(crate) fn install_one(name: &str) -> TaskResult {
-    let peer = PEERS.iter().find(|peer| peer.name == name).ok_or("no such peer")?;
     fs::create_dir_all(bin())?;
-    if find(name).is_some() { Ok(()) } else { install(peer) }
+    if find(name).is_some() {
+        return Ok(());
+    }
+    if let Some(module) = MODULES.iter().find(|module| module.name == name) {
+        return build(module).map(|_| ());
+    }
+    install(PEERS.iter().find(|peer| peer.name == name).ok_or("no such peer")?)
 }
 
 /// Prints one line; a missing peer is not an error, because the others can still be measured.
@@ -187,11 +209,12 @@ fn version(peer: &Peer) -> TaskResult<String> {
     Ok(output.lines().next().unwrap_or("starts").trim().to_owned())
 }
 
-fn build(name: &str, directory: &str) -> TaskResult<String> {
+fn build(module: &Module) -> TaskResult<String> {
+    let Module { name, directory, package } = module;
     let out = bin().join(name);
     let mut go = low_priority_go();
     go.current_dir(shell::root().join("xtask/peers").join(directory));
-    shell::output(go.args(["build", "-trimpath", "-mod=readonly", "-o"]).arg(&out).arg("."))?;
+    shell::output(go.args(["build", "-trimpath", "-mod=readonly", "-o"]).arg(&out).arg(package))?;
     Ok(format!("built from xtask/peers/{directory}"))
 }
 
@@ -217,7 +240,7 @@ mod tests {
     #[test]
     fn peer_names_are_unique() {
         let mut names: Vec<&str> =
-            PEERS.iter().map(|peer| peer.name).chain(OWN.iter().map(|it| it.0)).collect();
+            PEERS.iter().map(|peer| peer.name).chain(MODULES.iter().map(|it| it.name)).collect();
         names.sort_unstable();
         let count = names.len();
         names.dedup();

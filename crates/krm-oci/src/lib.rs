@@ -7,6 +7,7 @@
 //! | [`Store`] | blobs, tags and unpacked images on disk, shared by processes |
 //! | [`pull()`], [`find`] | an image from a registry, or from the store alone |
 //! | [`Client::push_package`], [`Client::pull_package`] | packages of files in the form of Flux |
+//! | [`ActionCache`] | results that others share, on a server such as bazel-remote |
 //!
 //! All but references, digests and errors is in the feature `client`.
 //!
@@ -14,6 +15,8 @@
 //! module `unpack`. Nothing here knows about Kubernetes. Environment and directories are passed in by the caller; only the variables of
 //! HTTP proxies and of TLS certificates are read by the libraries that use them.
 
+#[cfg(feature = "client")]
+mod action_cache;
 #[cfg(feature = "client")]
 mod archive;
 #[cfg(feature = "client")]
@@ -33,6 +36,8 @@ mod reference;
 mod registry;
 #[cfg(feature = "client")]
 mod store;
+#[cfg(feature = "client")]
+mod tls;
 #[cfg(all(unix, feature = "client"))]
 mod unpack;
 
@@ -44,6 +49,7 @@ pub use reference::Reference;
 pub use unpack::unpack_layers;
 #[cfg(feature = "client")]
 pub use {
+    action_cache::{ActionCache, ActionCacheError, Authorization, ServerUrl},
     archive::{PackageFile, SkippedEntry, pack, unpack_files},
     artifact::{CREATED, Package, REVISION, SOURCE, package_digest},
     control::{Control, Progress},

@@ -76,6 +76,8 @@ diagnostic_kinds! {
         FailOn { severity: &'static str } = "function-fail-on": "reported results of severity {severity} or higher";
         /// A function returned another result for the same input.
         ImpureFunction = "impure-function": "returned another output than the cached one for the same input", hint "use `--cache off` for this function, or make its output depend on its input only";
+        /// The shared cache has another result for the same input.
+        SharedResultDiffers = "shared-result-differs": "returned another output than the shared cache has for the same input", hint "find out who wrote to the cache if the function depends on its input only";
         /// A validator returned other resources than it received.
         ValidatorChangedResources = "validator-changed-resources": "a validator cannot change resources; its changes are dropped", hint "declare it as a mutator to apply its changes";
     }

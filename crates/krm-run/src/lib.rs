@@ -88,7 +88,8 @@ pub use resolution::{
     Resolution, Resolved, SignaturePolicy, similar_builtin, unknown_tag,
 };
 pub use result_cache::{
-    CacheKey, CacheMode, FunctionIdentity, ResultCache, ResultStore, is_entry_of,
+    CacheKey, CacheMode, FunctionIdentity, ResultCache, ResultStore, SharedCounts, SharedMode,
+    is_entry_of,
 };
 pub use runtime_factory::{RuntimeFactory, RuntimeRequest, local_directory, suggest_builtin};
 pub use sandbox::{ImageStore, Sandbox, UnpackedImage};

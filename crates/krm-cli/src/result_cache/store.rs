@@ -163,9 +163,9 @@ impl ResultStore for DirectoryStore {
         Some(bytes)
     }
 
-    fn put(&self, key: &CacheKey, entry: &[u8]) {
+    fn put(&self, key: &CacheKey, entry: &[u8]) -> bool {
         // A cache that is full or read-only is not an error: the function has run.
-        let _ = self.write(key, entry);
+        self.write(key, entry).is_ok()
     }
 
     fn discard(&self, key: &CacheKey) {

@@ -34,5 +34,6 @@ mod report_page;
 mod result_cache;
 mod sandbox;
 mod sdk_examples;
+mod shared_cache;
 mod shell_completion;
 mod wasm;

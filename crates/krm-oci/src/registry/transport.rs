@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use ureq::Agent;
 use ureq::http::{Method, Request, Response};
-use ureq::tls::{Certificate, RootCerts, TlsConfig};
+use ureq::tls::TlsConfig;
 
-use crate::OciKind;
 use crate::digest::shown;
+use crate::{OciKind, tls};
 
 /// The longest time until a connection exists, and between two reads of a response.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -110,15 +110,7 @@ impl Transport {
 }
 
 fn agent(https_only: bool) -> Agent {
-    let mut tls = TlsConfig::builder();
-    if https_only {
-        // The certificates of the system include those of companies. An image without any has those that are compiled in.
-        let found = rustls_native_certs::load_native_certs().certs;
-        let found: Vec<_> = found.iter().map(|it| Certificate::from_der(it).to_owned()).collect();
-        if !found.is_empty() {
-            tls = tls.root_certs(RootCerts::new_with_certs(&found));
-        }
-    }
+    let tls = if https_only { tls::with_system_certificates() } else { TlsConfig::default() };
     Agent::config_builder()
         .http_status_as_error(false)
         .https_only(https_only)
@@ -131,7 +123,7 @@ fn agent(https_only: bool) -> Agent {
         .timeout_recv_response(Some(IDLE))
         .user_agent(concat!("krm/", env!("CARGO_PKG_VERSION")))
         .accept_encoding("identity")
-        .tls_config(tls.build())
+        .tls_config(tls)
         .build()
         .new_agent()
 }

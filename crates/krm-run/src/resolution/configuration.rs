@@ -1,4 +1,4 @@
-//! The user's configuration of images, for all packages.
+//! The user's configuration of images and of the shared cache, for all packages.
 
 use krm_core::Diagnostic;
 use krm_core::diagnostics::CommonKind;
@@ -9,7 +9,7 @@ use krm_yaml::{Entry, File, NodeRef};
 use super::{BuiltinPolicy, ImageTarget};
 use crate::kinds::ResolutionKind;
 
-const FIELDS: [&str; 3] = ["builtin", "imagePrefix", "images"];
+const FIELDS: [&str; 4] = ["builtin", "cacheServer", "imagePrefix", "images"];
 
 /// The user's configuration. Fields that are not set have their defaults.
 ///
@@ -31,6 +31,8 @@ pub struct Configuration {
     pub prefix: Option<String>,
     /// What images resolve to.
     pub images: Vec<(String, ImageTarget)>,
+    /// The address of the cache that machines share, as it is written.
+    pub cache_server: Option<String>,
 }
 
 impl Configuration {
@@ -67,6 +69,10 @@ impl<'a> Reader<'a> {
                 "images" => self.images(entry.value.resolve()),
                 "imagePrefix" => self.read.prefix = entry.value.as_str().map(|it| it.into_owned()),
                 "builtin" => self.builtin(entry.value),
+                "cacheServer" => match entry.value.as_str() {
+                    Some(address) => self.read.cache_server = Some(address.into_owned()),
+                    None => self.error(entry.value, wrong_type("a string", entry.value)),
+                },
                 _ => {
                     let hint = match closest_name(FIELDS, &name) {
                         Some(meant) => format!("did you mean `{meant}`?"),
@@ -144,7 +150,9 @@ mod tests {
     #[test]
     fn all_fields_are_optional() {
         assert_eq!(read(""), Ok(Configuration::default()));
-        let all = read("builtin: never\nimagePrefix: mirror.local\nimages: {a: b/c:v1}\n").unwrap();
+        let text = "builtin: never\nimagePrefix: mirror.local\nimages: {a: b/c:v1}\ncacheServer: http://cache\n";
+        let all = read(text).unwrap();
+        assert_eq!(all.cache_server.as_deref(), Some("http://cache"));
         assert_eq!(all.builtin, Some(BuiltinPolicy::Never));
         assert_eq!(all.prefix.as_deref(), Some("mirror.local"));
         assert_eq!(all.images[0].1, ImageTarget::Container(Some("b/c:v1".to_owned())));
@@ -162,6 +170,7 @@ mod tests {
                 "expected a string, found a sequence"
             ]
         );
+        assert_eq!(read("cacheServer: []\n").unwrap_err(), ["expected a string, found a sequence"]);
         assert_eq!(read("- a\n").unwrap_err(), ["expected a mapping, found a sequence"]);
     }
 }

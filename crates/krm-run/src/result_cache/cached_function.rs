@@ -1,18 +1,27 @@
 //! A function whose results are looked up before it runs, and stored after it succeeded.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::entry::CachedResult;
-use super::{CacheKey, CacheMode, FunctionIdentity, ResultCache};
-use crate::{Execution, ExecutionEnd, Function, Invocation, Limits, RunKind};
+use super::key::CallIdentity;
+use super::{CacheMode, FunctionIdentity, Known, ResultCache};
+use crate::{Execution, Function, Invocation, Limits, RunKind};
 
 /// A function with a cache of its results.
 pub(crate) struct CachedFunction<F> {
     function: F,
     cache: ResultCache,
     /// The result of the last run, until the caller has read it without an error.
-    unconfirmed: Mutex<Option<(CacheKey, CachedResult)>>,
+    unconfirmed: Mutex<Option<Unconfirmed>>,
+}
+
+/// A result that nobody has read yet.
+struct Unconfirmed {
+    call: CallIdentity,
+    result: CachedResult,
+    /// Whether the shared store has it.
+    is_shared: bool,
 }
 
 impl<F: Function> CachedFunction<F> {
@@ -21,36 +30,37 @@ impl<F: Function> CachedFunction<F> {
     }
 
     /// Runs the function, and keeps its result until it is confirmed.
-    fn run_and_keep(&self, key: CacheKey, invocation: &mut Invocation<'_>) -> Execution {
-        let execution = self.function.run(invocation);
-        let limits = &invocation.limits;
-        // What is mounted may have changed while the function ran. Then nobody knows which content it saw.
-        let is_same = || {
-            self.function.identity().is_some_and(|it| it.key_of(limits, invocation.input) == key)
-        };
-        let result = CachedResult::of(&execution).filter(|_| is_same());
-        *self.unconfirmed() = result.map(|result| (key, result));
-        execution
-    }
-
-    /// Runs a function again whose result is known, and compares.
-    fn verify(
+    ///
+    /// Results that are known are compared: none differs without `verify`, because there are none.
+    fn run_and_keep(
         &self,
-        key: CacheKey,
-        known: &CachedResult,
+        call: CallIdentity,
+        known: &Known,
         invocation: &mut Invocation<'_>,
     ) -> Execution {
         let execution = self.function.run(invocation);
-        match execution.end {
-            ExecutionEnd::Exited(0) if execution.stdout != known.stdout => {
-                self.cache.store.discard(&key);
-                execution.stopped(RunKind::ImpureFunction)
-            }
-            _ => execution,
+        let Some(result) = CachedResult::of(&execution) else { return execution };
+        let differs = |known: &Option<CachedResult>| {
+            known.as_ref().is_some_and(|it| it.stdout != result.stdout)
+        };
+        if differs(&known.local) {
+            self.cache.store.discard(&call.key());
+            return execution.stopped(RunKind::ImpureFunction);
         }
+        if differs(&known.shared) {
+            return execution.stopped(RunKind::SharedResultDiffers);
+        }
+        // What is mounted may have changed while the function ran. Then nobody knows which content it saw.
+        let now = self.function.identity();
+        let now = now.map(|it| it.call(&invocation.limits, invocation.input).key());
+        if now == Some(call.key()) {
+            let is_shared = known.shared.is_some();
+            *self.unconfirmed() = Some(Unconfirmed { call, result, is_shared });
+        }
+        execution
     }
 
-    fn unconfirmed(&self) -> std::sync::MutexGuard<'_, Option<(CacheKey, CachedResult)>> {
+    fn unconfirmed(&self) -> MutexGuard<'_, Option<Unconfirmed>> {
         self.unconfirmed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -69,6 +79,8 @@ impl<F: Function> Function for CachedFunction<F> {
 
     fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
         let start = Instant::now();
+        // Of an earlier run whose output was not accepted.
+        *self.unconfirmed() = None;
         let Some(identity) = self.function.identity() else {
             return self.function.run(invocation);
         };
@@ -77,19 +89,27 @@ impl<F: Function> Function for CachedFunction<F> {
         }
         // What is stored and compared is the output itself.
         invocation.is_echo = None;
-        let key = identity.key_of(&invocation.limits, invocation.input);
-        match self.cache.look_up(&key) {
-            Some(known) if self.cache.mode == CacheMode::Verify => {
-                self.verify(key, &known, invocation)
+        let call = identity.call(&invocation.limits, invocation.input);
+        let known = self.cache.look_up(&call);
+        if self.cache.mode == CacheMode::Verify {
+            return self.run_and_keep(call, &known, invocation);
+        }
+        let stderr = invocation.limits.stderr;
+        match known {
+            Known { local: Some(result), .. } => result.into_execution(stderr, start.elapsed()),
+            // It is kept on this machine when the caller has read it.
+            Known { shared: Some(result), .. } => {
+                let execution = result.clone().into_execution(stderr, start.elapsed());
+                *self.unconfirmed() = Some(Unconfirmed { call, result, is_shared: true });
+                execution
             }
-            Some(known) => known.into_execution(invocation.limits.stderr, start.elapsed()),
-            None => self.run_and_keep(key, invocation),
+            known => self.run_and_keep(call, &known, invocation),
         }
     }
 
     fn output_accepted(&self) {
-        if let Some((key, result)) = self.unconfirmed().take() {
-            self.cache.put(&key, &result);
+        if let Some(Unconfirmed { call, result, is_shared }) = self.unconfirmed().take() {
+            self.cache.add(&call, &result, is_shared);
         }
     }
 

@@ -44,6 +44,11 @@ impl CachedResult {
         })
     }
 
+    /// A result with this output and nothing else.
+    pub(super) fn with_output(stdout: Vec<u8>) -> Self {
+        Self { stdout, ..Self::default() }
+    }
+
     /// The run as it would have been.
     pub(super) fn into_execution(self, stderr_limit: usize, duration: Duration) -> Execution {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned().into_boxed_str();

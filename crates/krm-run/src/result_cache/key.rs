@@ -35,20 +35,13 @@ impl FunctionIdentity {
         let identity = Self { hasher: Sha256::new(), files: Some(Vec::new()) };
         // The interpreter of modules is part of krm, and so is the way in which functions are started.
         let version = env!("CARGO_PKG_VERSION").as_bytes();
-        identity
-            .field("format", FORMAT)
-            .field("krm", version)
-            .field("build", build())
-            .field("runtime", runtime.as_bytes())
+        identity.field("format", FORMAT).field("krm", version).field("runtime", runtime.as_bytes())
     }
 
     /// Adds something that the result depends on.
     #[must_use]
     pub fn field(mut self, name: &str, value: &[u8]) -> Self {
-        for bytes in [name.as_bytes(), value] {
-            self.hasher.update((bytes.len() as u64).to_le_bytes());
-            self.hasher.update(bytes);
-        }
+        add_field(&mut self.hasher, name, value);
         self
     }
 
@@ -72,25 +65,63 @@ impl FunctionIdentity {
         self.files.as_deref()
     }
 
-    /// The key of the fields so far.
+    /// The key of the fields so far, for this build of krm on this machine.
     pub fn key(&self) -> CacheKey {
-        CacheKey(self.hasher.clone().finalize().into())
+        local_key(&self.hasher)
     }
 
-    /// The key of the result for an input.
-    pub(crate) fn key_of(&self, limits: &Limits, input: &[u8]) -> CacheKey {
+    /// What the result for an input depends on.
+    pub(crate) fn call(&self, limits: &Limits, input: &[u8]) -> CallIdentity {
         let Limits { time, output, stderr, memory, processes, steps } = *limits;
         let numbers = [output as u64, stderr as u64, memory, processes.into(), steps];
         let limits = numbers.iter().flat_map(|it| it.to_le_bytes());
         let limits: Vec<u8> = time.as_nanos().to_le_bytes().into_iter().chain(limits).collect();
-        self.clone().field("limits", &limits).field("input", input).key()
+        let mut hasher = self.hasher.clone();
+        add_field(&mut hasher, "limits", &limits);
+        add_field(&mut hasher, "input", input);
+        CallIdentity { hasher }
     }
+}
+
+/// What the result of one call of a function depends on, apart from the build of krm.
+#[derive(Clone, Debug)]
+pub(crate) struct CallIdentity {
+    hasher: Sha256,
+}
+
+impl CallIdentity {
+    /// The key in the cache of this machine.
+    pub(crate) fn key(&self) -> CacheKey {
+        local_key(&self.hasher)
+    }
+
+    /// The key in a cache that machines share: the same on all that run the same program, whatever the time of its file.
+    pub(crate) fn shared_key(&self, program_digest: &[u8; 32]) -> CacheKey {
+        finished(&self.hasher, "program", program_digest)
+    }
+}
+
+fn add_field(hasher: &mut Sha256, name: &str, value: &[u8]) {
+    for bytes in [name.as_bytes(), value] {
+        hasher.update((bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    }
+}
+
+/// The build is the last field, so that both keys of a call share the digest of its input.
+fn local_key(hasher: &Sha256) -> CacheKey {
+    finished(hasher, "build", build())
+}
+
+fn finished(hasher: &Sha256, name: &str, value: &[u8]) -> CacheKey {
+    let mut hasher = hasher.clone();
+    add_field(&mut hasher, name, value);
+    CacheKey(hasher.finalize().into())
 }
 
 /// Which build of the program this is: a development version has the same number before and after a change.
 ///
-/// The time and size of its file, which packages of releases keep, so that machines with the same release can share results. A hash of the
-/// file would take longer than most functions.
+/// The time and size of its file: a hash of the file would take longer than most functions.
 fn build() -> &'static [u8] {
     static BUILD: OnceLock<Vec<u8>> = OnceLock::new();
     BUILD.get_or_init(|| {

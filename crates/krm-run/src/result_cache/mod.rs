@@ -4,12 +4,15 @@
 //! module, arguments, variables, and the content of mounts. With the input and the limits this is the key of an entry. Failures are never
 //! stored, and neither are results of commands, of images without a digest, or of functions with network or writable mounts.
 //!
-//! This crate decides what is cached and checks entries; where they are stored is up to the caller, who passes a [`ResultStore`].
+//! This crate decides what is cached and checks entries; where they are stored is up to the caller, who passes a [`ResultStore`], and
+//! perhaps a second one that several machines share ([`ResultCache::with_shared`]).
 
 mod cached_function;
 mod directory_digest;
 mod entry;
 mod key;
+mod program;
+mod shared;
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,8 +22,11 @@ pub(crate) use cached_function::CachedFunction;
 pub(crate) use directory_digest::directory_digest;
 pub use entry::is_entry_of;
 pub use key::{CacheKey, FunctionIdentity};
+pub use shared::{SharedCounts, SharedMode};
 
 use entry::CachedResult;
+use key::CallIdentity;
+use shared::SharedResults;
 
 /// What the cache is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,8 +45,8 @@ pub trait ResultStore: fmt::Debug + Send + Sync {
     /// The bytes of an entry, as they were stored.
     fn get(&self, key: &CacheKey) -> Option<Vec<u8>>;
 
-    /// Stores an entry.
-    fn put(&self, key: &CacheKey, entry: &[u8]);
+    /// Stores an entry, and returns whether that succeeded.
+    fn put(&self, key: &CacheKey, entry: &[u8]) -> bool;
 
     /// Removes an entry that is damaged or wrong.
     fn discard(&self, key: &CacheKey);
@@ -50,14 +56,36 @@ pub trait ResultStore: fmt::Debug + Send + Sync {
 #[derive(Clone, Debug)]
 pub struct ResultCache {
     store: Arc<dyn ResultStore>,
+    shared: Option<Arc<SharedResults>>,
     mode: CacheMode,
     counts: Arc<[AtomicUsize; 2]>,
+}
+
+/// What the stores have for a call.
+#[derive(Debug, Default)]
+struct Known {
+    local: Option<CachedResult>,
+    shared: Option<CachedResult>,
 }
 
 impl ResultCache {
     /// A cache with this store.
     pub fn new(store: Arc<dyn ResultStore>, mode: CacheMode) -> Self {
-        Self { store, mode, counts: Arc::default() }
+        Self { store, shared: None, mode, counts: Arc::default() }
+    }
+
+    /// The cache with a second store, which machines share. It is asked for what the first one does not have.
+    ///
+    /// What it returns is checked like any entry, but it decides what functions return: only those who may write to the packages may
+    /// write to it.
+    #[must_use]
+    pub fn with_shared(self, store: Arc<dyn ResultStore>, mode: SharedMode) -> Self {
+        Self { shared: Some(Arc::new(SharedResults::new(store, mode))), ..self }
+    }
+
+    /// What was found in the shared store and stored there; none without such a store.
+    pub fn shared_counts(&self) -> Option<SharedCounts> {
+        self.shared.as_ref().map(|it| it.counts())
     }
 
     /// How many results were found, and how many were not.
@@ -75,11 +103,28 @@ impl ResultCache {
         result
     }
 
-    /// Like [`ResultCache::get`], and counts the result as found or missing.
-    fn look_up(&self, key: &CacheKey) -> Option<CachedResult> {
-        let result = self.get(key);
-        self.counts[usize::from(result.is_none())].fetch_add(1, Ordering::Relaxed);
-        result
+    /// Looks up a call, and counts it as found or missing.
+    fn look_up(&self, call: &CallIdentity) -> Known {
+        let mut known = Known { local: self.get(&call.key()), shared: None };
+        // What is verified is compared with both.
+        if let Some(shared) = &self.shared
+            && (known.local.is_none() || self.mode == CacheMode::Verify)
+        {
+            known.shared = shared.get(call, self);
+        }
+        let is_missing = known.local.is_none() && known.shared.is_none();
+        self.counts[usize::from(is_missing)].fetch_add(1, Ordering::Relaxed);
+        known
+    }
+
+    /// Stores the result of a call where it is not known yet.
+    fn add(&self, call: &CallIdentity, result: &CachedResult, is_shared: bool) {
+        self.put(&call.key(), result);
+        if let Some(shared) = self.shared.as_ref().filter(|_| !is_shared)
+            && self.mode != CacheMode::Read
+        {
+            shared.put(call, result, self);
+        }
     }
 
     fn put(&self, key: &CacheKey, result: &CachedResult) {

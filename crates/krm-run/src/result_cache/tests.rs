@@ -16,8 +16,9 @@ impl ResultStore for Memory {
         self.0.lock().unwrap().get(key).cloned()
     }
 
-    fn put(&self, key: &CacheKey, entry: &[u8]) {
+    fn put(&self, key: &CacheKey, entry: &[u8]) -> bool {
         self.0.lock().unwrap().insert(*key, entry.to_vec());
+        true
     }
 
     fn discard(&self, key: &CacheKey) {
@@ -81,7 +82,7 @@ fn same_input_runs_once_and_returns_the_same() {
 #[test]
 fn limits_are_part_of_the_key() {
     let identity = FunctionIdentity::new("probe");
-    let key = |limits: Limits| identity.key_of(&limits, b"a");
+    let key = |limits: Limits| identity.call(&limits, b"a").key();
     let default = Limits::default();
     let others = [
         Limits { time: Duration::from_secs(1), ..default },
@@ -163,8 +164,7 @@ fn damaged_entry_is_a_miss_and_is_removed() {
         assert!(!is_entry_of(&key, &bytes));
         store.put(&key, &bytes);
         let cache = ResultCache::new(store.clone(), CacheMode::Read);
-        assert_eq!(cache.look_up(&key), None);
-        assert_eq!((cache.counts(), store.get(&key)), ((0, 1), None));
+        assert_eq!((cache.get(&key), store.get(&key)), (None, None));
     }
     let other = FunctionIdentity::new("other").key();
     assert!(is_entry_of(&key, &entry) && !is_entry_of(&other, &entry), "another key");
@@ -196,4 +196,132 @@ fn digest_of_a_directory_covers_names_contents_and_permissions() {
         std::os::unix::fs::symlink("c", path("d")).unwrap();
         assert!(is_new(), "target of a symlink");
     }
+}
+
+/// A function that is called with caches of its own and a store that others share.
+fn call_shared(
+    probe: &Probe,
+    (local, shared): (&Arc<Memory>, &Arc<Memory>),
+    (mode, shared_mode): (CacheMode, SharedMode),
+) -> (Execution, ResultCache) {
+    let (local, shared) = (Arc::<Memory>::clone(local), Arc::<Memory>::clone(shared));
+    let cache = ResultCache::new(local, mode).with_shared(shared, shared_mode);
+    let function = CachedFunction::new(probe, cache.clone());
+    let execution = function.run(&mut Invocation::new(b"a"));
+    function.output_accepted();
+    (execution, cache)
+}
+
+/// The results of functions in a store. The digest of the program is an entry, too.
+fn results(store: &Memory) -> usize {
+    let entries = store.0.lock().unwrap();
+    let of_function = |(key, entry): &(&CacheKey, &Vec<u8>)| {
+        CachedResult::decode(key, entry).is_some_and(|it| it.stdout.starts_with(b"a"))
+    };
+    entries.iter().filter(of_function).count()
+}
+
+#[test]
+fn machines_share_results_if_one_of_them_may_store_them() {
+    let (probe, shared) = (Probe::default(), Arc::<Memory>::default());
+    let write = (CacheMode::Write, SharedMode::Write);
+    let read = (CacheMode::Write, SharedMode::Read);
+    let machines: [Arc<Memory>; 3] = Default::default();
+    let (first, cache) = call_shared(&probe, (&machines[0], &shared), read);
+    assert_eq!((runs(&probe), results(&shared)), (1, 0), "only reading was allowed");
+    assert_eq!(cache.shared_counts().unwrap(), SharedCounts { missing: 1, ..Default::default() });
+    let (_, cache) = call_shared(&probe, (&machines[1], &shared), write);
+    assert_eq!((runs(&probe), results(&shared)), (2, 1));
+    let counts = SharedCounts { missing: 1, stored: 1, ..Default::default() };
+    assert_eq!(cache.shared_counts(), Some(counts));
+    let (third, cache) = call_shared(&probe, (&machines[2], &shared), read);
+    assert_eq!((runs(&probe), &third.stdout), (2, &first.stdout));
+    assert_eq!((third.stderr.text(), third.end), (first.stderr.text(), first.end));
+    let counts = SharedCounts { found: 1, ..Default::default() };
+    assert_eq!((cache.counts(), cache.shared_counts()), ((1, 0), Some(counts)));
+    assert_eq!(results(&machines[2]), 1, "kept on this machine");
+    let (_, cache) = call_shared(&probe, (&machines[2], &shared), read);
+    assert_eq!(cache.shared_counts(), Some(SharedCounts::default()), "not asked again");
+}
+
+#[test]
+fn reading_keeps_and_shares_nothing() {
+    let (probe, shared) = (Probe::default(), Arc::<Memory>::default());
+    let (one, two) = Default::default();
+    call_shared(&probe, (&one, &shared), (CacheMode::Write, SharedMode::Write));
+    let read = (CacheMode::Read, SharedMode::Write);
+    call_shared(&probe, (&two, &shared), read);
+    assert_eq!((runs(&probe), results(&two), results(&shared)), (1, 0, 1));
+    shared.0.lock().unwrap().clear();
+    call_shared(&probe, (&two, &shared), read);
+    assert_eq!((runs(&probe), results(&two), results(&shared)), (2, 0, 0));
+}
+
+#[test]
+fn shared_entry_that_is_damaged_or_of_another_call_is_a_miss() {
+    let (probe, shared) = (Probe::default(), Arc::<Memory>::default());
+    let write = (CacheMode::Write, SharedMode::Write);
+    call_shared(&probe, (&Arc::default(), &shared), write);
+    let (key, entry) = shared.0.lock().unwrap().clone().pop_first().unwrap();
+    let other = CachedResult::with_output(b"a bad result".to_vec());
+    let other = other.encode(&FunctionIdentity::new("other").key());
+    let mut damaged = entry.clone();
+    damaged[entry.len() / 2] ^= 1;
+    for bytes in [other, damaged, entry[1..].to_vec(), Vec::new()] {
+        shared.put(&key, &bytes);
+        let ran =
+            call_shared(&probe, (&Arc::default(), &shared), (CacheMode::Write, SharedMode::Read));
+        assert_eq!(ran.0.stdout, b"a");
+        assert_eq!(shared.get(&key), None, "reported to the store");
+    }
+    assert_eq!(runs(&probe), 5);
+}
+
+#[test]
+fn verification_compares_with_shared_results() {
+    let shared = Arc::<Memory>::default();
+    let one = Probe { is_impure: true, ..Probe::default() };
+    call_shared(&one, (&Arc::default(), &shared), (CacheMode::Write, SharedMode::Write));
+    let verify = (CacheMode::Verify, SharedMode::Write);
+    let (ran, _) = call_shared(&one, (&Arc::default(), &shared), verify);
+    assert_eq!(ran.end, ExecutionEnd::Stopped(RunKind::SharedResultDiffers));
+    let same = Probe { is_impure: true, ..Probe::default() };
+    let local = Arc::default();
+    let (ran, _) = call_shared(&same, (&local, &shared), verify);
+    assert_eq!((ran.end, runs(&same), results(&local)), (ExecutionEnd::Exited(0), 1, 1));
+}
+
+#[test]
+fn shared_key_differs_from_the_local_one_and_between_programs() {
+    let call = FunctionIdentity::new("probe").call(&Limits::default(), b"a");
+    let shared = call.shared_key(&[1; 32]);
+    assert!(shared != call.shared_key(&[2; 32]) && shared != call.key());
+}
+
+#[test]
+fn result_with_a_secret_stays_on_this_machine() {
+    #[derive(Debug)]
+    struct Secret;
+    impl Function for Secret {
+        fn name(&self) -> &str {
+            "secret"
+        }
+        fn run(&self, invocation: &mut Invocation<'_>) -> Execution {
+            let stdout = b"a: 1\n---\napiVersion: v1\nkind: Secret\ndata: {a: Yg==}\n".to_vec();
+            let stderr = Tail::new(invocation.limits.stderr);
+            let end = ExecutionEnd::Exited(0);
+            Execution { stdout, stderr, duration: Duration::ZERO, image: None, end }
+        }
+        fn identity(&self) -> Option<FunctionIdentity> {
+            Some(FunctionIdentity::new("secret"))
+        }
+    }
+    let (local, shared) = (Arc::<Memory>::default(), Arc::<Memory>::default());
+    let cache = ResultCache::new(local.clone(), CacheMode::Write)
+        .with_shared(shared.clone(), SharedMode::Write);
+    let function = CachedFunction::new(Secret, cache.clone());
+    function.run(&mut Invocation::new(b"a"));
+    function.output_accepted();
+    assert_eq!((results(&local), results(&shared)), (1, 0));
+    assert_eq!(cache.shared_counts().unwrap().secret, 1);
 }

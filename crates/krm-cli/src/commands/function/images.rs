@@ -57,6 +57,11 @@ impl Images {
         })
     }
 
+    /// The address of the shared cache in the configuration of the user.
+    pub(super) fn cache_server(&self) -> Result<Option<String>, Failure> {
+        Ok(self.configuration()?.cache_server)
+    }
+
     /// The files that decide, whether they exist or not.
     pub(super) fn files(&self) -> impl Iterator<Item = PathBuf> {
         self.config.as_ref().map(PathBuf::from).or_else(default_file).into_iter()

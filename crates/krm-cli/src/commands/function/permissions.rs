@@ -116,7 +116,7 @@ impl PermissionFlags {
             environment: env::vars_os().collect(),
             interpreter: interpreter::program(),
             schemas: self.schemas.settings()?,
-            cache: self.cache.open(),
+            cache: self.cache.open(self.images.cache_server()?.as_deref())?,
         })
     }
 }

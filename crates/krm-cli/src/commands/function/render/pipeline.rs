@@ -149,7 +149,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         environment: std::env::vars_os().collect::<Environment>(),
         interpreter: interpreter::program(),
         schemas: args.schemas.settings()?,
-        cache: args.cache.open(),
+        cache: args.cache.open(args.images.cache_server()?.as_deref())?,
     };
     Ok(Renderer {
         factory,
