@@ -34,5 +34,7 @@ mod report_page;
 mod result_cache;
 mod sandbox;
 mod sdk_examples;
+#[cfg(feature = "grpc")]
+mod serve;
 mod shell_completion;
 mod wasm;
