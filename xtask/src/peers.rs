@@ -98,9 +98,15 @@ const PEERS: &[Peer] = &[
     of_catalog!("upsert-resource"),
 ];
 
-/// Our own programs: their names and directories in `xtask/peers`. gopeer has Go's YAML libraries, starlark-oracle the interpreter of
-/// kpt's starlark function.
-const OWN: &[(&str, &str)] = &[("gopeer", "go"), ("starlark-oracle", "starlark")];
+/// Programs that are built in a module of ours: their names, directories in `xtask/peers` and packages. gopeer has Go's YAML libraries,
+/// starlark-oracle the interpreter of kpt's starlark function. Those of Porch cannot be installed by `go install`, because its module replaces others.
+const OWN: &[(&str, &str, &str)] = &[
+    ("gopeer", "go", "."),
+    ("starlark-oracle", "starlark", "."),
+    ("porch-client", "porch", "github.com/nephio-project/porch/func/client"),
+    ("porch-function-runner", "porch", "github.com/nephio-project/porch/func/server"),
+    ("porch-wrapper-server", "porch", "github.com/nephio-project/porch/func/wrapper-server"),
+];
 
 /// The installation directory. `bench` ignores other installations, so that the versions in its tables are known.
 pub(crate) fn bin() -> PathBuf {
@@ -134,9 +140,9 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         missing += usize::from(!report(peer.name, &installed.and_then(|()| version(peer))));
     }
     // Always rebuilt, because they change with the checkout; Go's build cache makes this fast.
-    for (name, directory) in OWN.iter().filter(|(name, _)| name.contains(&only)) {
+    for (name, directory, package) in OWN.iter().filter(|it| it.0.contains(&only)) {
         count += 1;
-        missing += usize::from(!report(name, &build(name, directory)));
+        missing += usize::from(!report(name, &build(name, directory, package)));
     }
     println!("{} of {count} peers are installed in target/peers/bin", count - missing);
     Ok(())
@@ -187,11 +193,11 @@ fn version(peer: &Peer) -> TaskResult<String> {
     Ok(output.lines().next().unwrap_or("starts").trim().to_owned())
 }
 
-fn build(name: &str, directory: &str) -> TaskResult<String> {
+fn build(name: &str, directory: &str, package: &str) -> TaskResult<String> {
     let out = bin().join(name);
     let mut go = low_priority_go();
     go.current_dir(shell::root().join("xtask/peers").join(directory));
-    shell::output(go.args(["build", "-trimpath", "-mod=readonly", "-o"]).arg(&out).arg("."))?;
+    shell::output(go.args(["build", "-trimpath", "-mod=readonly", "-o"]).arg(&out).arg(package))?;
     Ok(format!("built from xtask/peers/{directory}"))
 }
 
