@@ -5,8 +5,16 @@ use toml::{Table, Value};
 use crate::{TaskResult, shell};
 
 /// The published crates, each after the crates that it depends on: the order in which they are published.
-const CRATES: &[&str] =
-    &["krm-yaml", "krm-core", "krm-oci", "krm-sdk", "krm-catalog", "krm-run", "krm-cli"];
+const CRATES: &[&str] = &[
+    "krm-yaml",
+    "krm-core",
+    "krm-oci",
+    "krm-grpc",
+    "krm-sdk",
+    "krm-catalog",
+    "krm-run",
+    "krm-cli",
+];
 
 /// The members that are never published.
 const PRIVATE: &[&str] = &["krm-testkit", "xtask"];

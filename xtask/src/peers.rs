@@ -117,6 +117,22 @@ const MODULES: &[Module] = &[
         directory: "bazel-remote",
         package: "github.com/buchgr/bazel-remote/v2",
     },
+    // Porch's programs. `go install` fails, because its module replaces others.
+    Module {
+        name: "porch-client",
+        directory: "porch",
+        package: "github.com/nephio-project/porch/func/client",
+    },
+    Module {
+        name: "porch-function-runner",
+        directory: "porch",
+        package: "github.com/nephio-project/porch/func/server",
+    },
+    Module {
+        name: "porch-wrapper-server",
+        directory: "porch",
+        package: "github.com/nephio-project/porch/func/wrapper-server",
+    },
 ];
 
 /// The installation directory. `bench` ignores other installations, so that the versions in its tables are known.

@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use krm_core::Severity;
 
 use crate::Exit;
-use crate::commands::{cache, cfg, completion, explain, fix, function, git, man, pkg, yaml};
+use crate::commands::{cache, cfg, completion, explain, fix, function, git, man, pkg, serve, yaml};
 use crate::loader::LoadOptions;
 use crate::reports::Report;
 use crate::walk::Subpackages;
@@ -80,6 +80,7 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: cache::Command,
     },
+    Serve(Box<serve::Args>),
     /// Print the version; with --verbose also build details
     Version,
     Explain(explain::Args),

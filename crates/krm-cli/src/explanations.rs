@@ -46,6 +46,7 @@ pub(crate) fn areas() -> impl Iterator<Item = &'static Area> {
     let libraries = [
         CORE,
         krm_oci::EXPLANATIONS,
+        krm_grpc::EXPLANATIONS,
         krm_sdk::EXPLANATIONS,
         krm_catalog::EXPLANATIONS,
         krm_run::EXPLANATIONS,

@@ -47,6 +47,12 @@ pub(crate) fn end_if_received() {
     system::end_if_received();
 }
 
+/// Forgets a signal that has been obeyed: a server that was asked to end has succeeded.
+#[cfg(feature = "grpc")]
+pub(crate) fn forget() {
+    system::forget();
+}
+
 #[cfg(unix)]
 mod system {
     use std::io;
@@ -119,6 +125,11 @@ mod system {
         low_level::exit(128 + signal);
     }
 
+    #[cfg(feature = "grpc")]
+    pub(super) fn forget() {
+        RECEIVED.store(0, Ordering::SeqCst);
+    }
+
     fn second_signal() -> std::sync::MutexGuard<'static, Vec<SigId>> {
         SECOND_SIGNAL.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -188,6 +199,9 @@ mod system {
     }
 
     pub(super) fn restore(_: super::Mode) {}
+
+    #[cfg(feature = "grpc")]
+    pub(super) fn forget() {}
 
     pub(super) fn end_if_received() {}
 }

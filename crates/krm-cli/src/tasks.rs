@@ -79,7 +79,7 @@ pub(crate) const TASKS: &[Task] = &[
             "fn xargs",
         ],
     ),
-    task("Work with other tools", &["git install", "git uninstall"]),
+    task("Work with other tools", &["git install", "git uninstall", "serve"]),
     task("Manage the cache", &["cache stats", "cache prune"]),
     task("Get help", &["explain", "version", "completion", "man"]),
 ];

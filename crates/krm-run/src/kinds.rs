@@ -47,7 +47,7 @@ diagnostic_kinds! {
         /// No runtime of images can be used; the reasons are printed as notes.
         NoRuntime { reasons: Vec<String> } = "no-image-runtime": "images cannot run on this machine", hint "run `krm fn doctor` for what to change";
         /// The runtime that the user chose is not supported.
-        UnknownEngine { name: String } = "unknown-container-engine": "unknown runtime `{name}`: expected auto, krm, bubblewrap, docker, podman or nerdctl";
+        UnknownEngine { name: String } = "unknown-container-engine": "unknown runtime `{name}`: expected auto, krm, bubblewrap, docker, podman, nerdctl or grpc://HOST:PORT";
         /// The container engine reported an error of its own.
         EngineFailed { engine: &'static str, code: i32 } = "container-engine-failed": "{engine} exited with code {code}";
         /// The image is not present, and pulling is disabled.
@@ -60,6 +60,14 @@ diagnostic_kinds! {
         SignatureNotVerified { reason: String } = "image-signature-not-verified": "the signature of the image is not verified: {reason}";
         /// krm.lock asks for signatures, and cosign is not installed.
         CosignMissing = "cosign-missing": "krm.lock asks for a signature, and cosign is not on PATH", hint "install cosign";
+        /// No server of the remote runtime can be reached.
+        RemoteUnreachable { reason: String } = "remote-runtime-unreachable": "cannot reach a server of the remote runtime: {reason}", hint "check that the servers of --runtime are running";
+        /// The server does not have the function.
+        RemoteNotFound { message: String } = "remote-function-not-found": "the server does not have the function: {message}";
+        /// The server reported a failure.
+        RemoteFailed { code: String, message: String } = "remote-function-failed": "the server reported {code}: {message}";
+        /// The function needs something of this machine.
+        RemoteUnsupported { what: &'static str } = "remote-runtime-unsupported": "a function on a server cannot have {what}", hint "run this function on this machine, without `--runtime grpc://…`";
         /// The file is not a module that can run.
         InvalidModule { reason: String } = "invalid-wasm-module": "{reason}";
         /// The module or the built-in function ended abnormally.
@@ -106,6 +114,9 @@ impl RunKind {
                 | Self::SignatureNotVerified { .. }
                 | Self::CosignMissing
                 | Self::ImageUnavailable { .. }
+                | Self::RemoteUnreachable { .. }
+                | Self::RemoteNotFound { .. }
+                | Self::RemoteUnsupported { .. }
                 | Self::InvalidModule { .. }
         )
     }

@@ -7,6 +7,7 @@
 //! | [`FunctionRun`] | one run of a function: output, results, diagnostics, duration, status |
 //! | [`PipelineRun`] | the run of several steps ([`run_steps`]) or of the Kptfiles of a package tree ([`Renderer`]) |
 //! | [`Function`] | the interface of external runtimes: an [`Invocation`] in, an [`Execution`] out |
+//! | [`RemoteEvaluator`] | evaluates images on a server of the caller |
 //! | [`ResultCache`] | results of functions for the same input, in a [`ResultStore`] of the caller |
 //! | [`ProcessInterpreter`] | evaluates scripts and policies in a process of their own, in which [`serve`] runs |
 //!
@@ -50,11 +51,13 @@ mod permissions;
 mod pipeline;
 mod process;
 mod regular_file;
+mod remote;
 mod resolution;
 mod result_cache;
 mod runtime_factory;
 mod sandbox;
 mod schemas;
+mod standalone;
 mod started_ahead;
 mod step;
 mod tail;
@@ -83,6 +86,7 @@ pub use pipeline::{
     run_steps,
 };
 pub use regular_file::{RegularFileError, read_limited, read_opened, read_regular_file};
+pub use remote::{RemoteAnswer, RemoteEvaluator};
 pub use resolution::{
     BuiltinPolicy, CATALOG, Configuration, Constraint, ImageLock, ImageTarget, InvalidConstraint,
     Resolution, Resolved, SignaturePolicy, similar_builtin, unknown_tag,

@@ -16,14 +16,15 @@ use crate::container::{RuntimeChoice, image_function};
 use crate::execution::diagnostic;
 use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
+use crate::remote::RemoteFunction;
 use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
 use crate::result_cache::{CachedFunction, bytes_digest};
 use crate::{
     BuiltinPolicy, ContainerSettings, DeclaredBy, Environment, Exec, ExecSettings, Function,
     GrantedCharts, GrantedDocuments, GrantedSchemas, Interpreted, Interrupt, Limits, Network,
-    PackageFiles, Permissions, ProcessInterpreter, Pull, RegularFileError, Resolution, Resolved,
-    ResultCache, Runner, Sandbox, SchemaSettings, Variable, Wasi, WasiSettings, condition,
-    read_regular_file,
+    PackageFiles, Permissions, ProcessInterpreter, Pull, RegularFileError, RemoteEvaluator,
+    Resolution, Resolved, ResultCache, Runner, Sandbox, SchemaSettings, User, Variable, Wasi,
+    WasiSettings, condition, read_regular_file,
 };
 
 /// The largest Wasm module and the largest Starlark script that are read.
@@ -57,6 +58,8 @@ pub struct RuntimeFactory {
     pub schemas: SchemaSettings,
     /// Results of functions; none if every function runs.
     pub cache: Option<ResultCache>,
+    /// The server that evaluates images; none if they run on this machine.
+    pub remote: Option<Arc<dyn RemoteEvaluator>>,
 }
 
 /// What the declaration of a function requests.
@@ -130,7 +133,13 @@ impl RuntimeFactory {
         tag: Option<&str>,
         request: &RuntimeRequest,
     ) -> Result<Runner, Diagnostic> {
-        match self.resolution.resolve(image, tag)? {
+        let resolved = self.resolution.resolve(image, tag)?;
+        if let Some(remote) = &self.remote
+            && let Some(name) = self.remote_name(&resolved, image, tag)
+        {
+            return self.remote_function(&name, request, remote);
+        }
+        match resolved {
             Resolved::Builtin(builtin) if matches!(builtin.function.run, Run::Validating(_)) => {
                 Ok(Runner::Validator(builtin, Arc::new(self.granted_schemas(request)?)))
             }
@@ -151,6 +160,52 @@ impl RuntimeFactory {
                 self.container(&image, request).map_err(|error| suggest_builtin(error, &image))
             }
         }
+    }
+
+    /// The name by which a server knows an image; none for a function of this krm.
+    ///
+    /// Built-in functions of the catalog are images as well, and the server may have other releases of them than this krm. They run here if
+    /// the user wants krm's own: by the mapping of images, by `builtin: only`, or by a lock, which has no digests of built-in functions.
+    /// Those that read files of the package also run here, because a server never sees files.
+    fn remote_name(&self, resolved: &Resolved, image: &str, tag: Option<&str>) -> Option<String> {
+        let Resolution { builtin: policy, lock, .. } = &self.resolution;
+        match resolved {
+            Resolved::Container(image) => Some(image.clone()),
+            Resolved::Builtin(builtin) => {
+                let reads_files = matches!(
+                    builtin.function.run,
+                    Run::Validating(_) | Run::Rendering(_) | Run::Documenting(_)
+                );
+                let is_own = *policy == BuiltinPolicy::Only
+                    || lock.is_some()
+                    || self.resolution.is_mapped(image);
+                (!reads_files && !is_own).then(|| self.resolution.full_name(image, tag))
+            }
+        }
+    }
+
+    /// A function on a server, which has nothing of this machine.
+    fn remote_function(
+        &self,
+        image: &str,
+        request: &RuntimeRequest,
+        remote: &Arc<dyn RemoteEvaluator>,
+    ) -> Result<Runner, Diagnostic> {
+        let permissions = &self.permissions;
+        let unsupported = [
+            (request.network, "network access"),
+            (!permissions.granted_mounts(request, &self.working_directory)?.is_empty(), "a mount"),
+            (!permissions.granted_variables(request)?.is_empty(), "an environment variable"),
+            (permissions.user != User::Nobody, "another user than nobody"),
+            (permissions.writable_root, "a writable root"),
+        ];
+        if let Some((_, what)) = unsupported.into_iter().find(|(is_used, _)| *is_used) {
+            return Err(Diagnostic::error(RunKind::RemoteUnsupported { what }));
+        }
+        if let Some(lock) = &self.resolution.lock {
+            lock.verify(image, &self.environment).map_err(diagnostic)?;
+        }
+        Ok(Runner::External(Box::new(RemoteFunction::new(image, Arc::clone(remote)))))
     }
 
     /// The schemas that a validator may read.
@@ -194,6 +249,9 @@ impl RuntimeFactory {
 
     /// Checks that there is a runtime for images, as far as that can be known without starting one.
     pub(crate) fn check_engine(&self, interrupt: &Interrupt) -> Result<(), Diagnostic> {
+        if self.remote.is_some() {
+            return Ok(());
+        }
         let choice = RuntimeChoice::of(self.engine.as_deref(), &self.environment);
         choice
             .and_then(|choice| choice.check(self.sandbox.as_ref(), &self.environment, interrupt))

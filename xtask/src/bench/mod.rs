@@ -11,6 +11,7 @@ mod packages;
 pub(crate) mod parse;
 mod render;
 mod repository;
+mod serve;
 mod setters;
 mod startup;
 mod table;
@@ -86,6 +87,9 @@ pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     }
     if options.selects(repository::NAME) {
         repository::run(&options, &tools)?;
+    }
+    if options.selects(serve::NAME) {
+        serve::run(&options, &tools)?;
     }
     if options.selects(parse::NAME) {
         parse::run(&options, &mut corpora)?;

@@ -5,10 +5,21 @@ use toml::{Table, Value};
 use super::{Finding, TextFile};
 
 /// Each crate may depend on the crates after it.
-const LAYERS: &[&str] =
-    &["krm-cli", "krm-run", "krm-oci", "krm-catalog", "krm-sdk", "krm-core", "krm-yaml"];
-/// The registry client stands beside the functions: it must not know what runs in an image.
-const OCI: (&str, &[&str]) = ("krm-oci", &["krm-core", "krm-yaml"]);
+const LAYERS: &[&str] = &[
+    "krm-cli",
+    "krm-grpc",
+    "krm-run",
+    "krm-oci",
+    "krm-catalog",
+    "krm-sdk",
+    "krm-core",
+    "krm-yaml",
+];
+/// Crates that use the network stand beside the functions: the registry client must not know what runs in an image, and gRPC with its
+/// async runtime is for the program only.
+const BESIDE: &[&str] = &["krm-oci", "krm-grpc"];
+/// What they may depend on.
+const BELOW: &[&str] = &["krm-core", "krm-yaml"];
 const TESTKIT: &str = "krm-testkit";
 const XTASK: &str = "xtask";
 
@@ -80,8 +91,8 @@ fn violation(from: &str, kind: Kind, to: &str) -> Option<String> {
             "{from} depends on {to}; dependencies point one way: {}",
             LAYERS.join(" → ")
         )),
-        _ if from == OCI.0 && to.starts_with("krm-") && !OCI.1.contains(&to) => {
-            Some(format!("{from} depends on {to}; it may depend on {} only", OCI.1.join(" and ")))
+        _ if BESIDE.contains(&from) && to.starts_with("krm-") && !BELOW.contains(&to) => {
+            Some(format!("{from} depends on {to}; it may depend on {} only", BELOW.join(" and ")))
         }
         (_, None) if to.starts_with("krm-") => Some(format!("unknown crate `{to}`")),
         _ => None,
@@ -167,7 +178,7 @@ mod tests {
                     "dev-dependencies",
                     "target.'cfg(unix)'.dependencies",
                 ] {
-                    let is_beside = *from == OCI.0 && !OCI.1.contains(to);
+                    let is_beside = BESIDE.contains(from) && !BELOW.contains(to);
                     assert_eq!(
                         is_allowed(from, &format!("[{section}]\n{to} = \"0.1\"\n")),
                         left < right && !is_beside,

@@ -14,6 +14,7 @@ pub(crate) mod man;
 pub(crate) mod merge_options;
 pub(crate) mod pkg;
 pub(crate) mod plan;
+pub(crate) mod serve;
 mod verbosity;
 pub(crate) mod yaml;
 
@@ -152,6 +153,7 @@ fn run(cli: &Cli, console: &mut Console) -> CommandResult {
         Some(Command::Fix(args)) => fix::run(args, &cli.global, console),
         Some(Command::Git { command }) => git::run(command, console),
         Some(Command::Cache { command }) => cache::run(command, console),
+        Some(Command::Serve(args)) => serve::run(args, console),
         Some(Command::Explain(args)) => explain::run(args, console),
         Some(Command::Completion(args)) => completion::run(args, console),
         Some(Command::Man(args)) => man::run(args, console),
@@ -173,7 +175,10 @@ fn version(verbose: bool) -> String {
     let (os, arch) = (std::env::consts::OS, std::env::consts::ARCH);
     let kubernetes = krm_core::schema::kubernetes_version();
     // What a build of a checkout may lack, in alphabetical order.
-    let features = if cfg!(feature = "oci") { "oci" } else { "none" };
+    let features = [(cfg!(feature = "grpc"), "grpc"), (cfg!(feature = "oci"), "oci")];
+    let features: Vec<&str> =
+        features.into_iter().filter(|(is_in, _)| *is_in).map(|(_, name)| name).collect();
+    let features = if features.is_empty() { "none".to_owned() } else { features.join(", ") };
     format!(
         "{short}platform: {os} {arch}\nbuild: {build}\nyaml: 1.2, with warnings where 1.1 differs\nkubernetes: {kubernetes}\nfeatures: {features}\n"
     )

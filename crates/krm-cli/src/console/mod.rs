@@ -467,6 +467,12 @@ pub(crate) fn bug(panic: &str) {
     write_err(&format::write(&bug, requested_format(), false));
 }
 
+/// Writes a line of a log to standard error, from any thread.
+#[cfg(feature = "grpc")]
+pub(crate) fn write_log_line(line: &str) {
+    write_err(&format!("{line}\n"));
+}
+
 /// Writes to standard error. A failure is ignored, as there is nowhere left to report it.
 fn write_err(text: &str) {
     progress::without_line(|| {

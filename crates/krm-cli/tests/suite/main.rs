@@ -34,6 +34,8 @@ mod report_page;
 mod result_cache;
 mod sandbox;
 mod sdk_examples;
+#[cfg(feature = "grpc")]
+mod serve;
 mod shared_cache;
 mod shell_completion;
 mod wasm;

@@ -88,7 +88,8 @@ fn content_is_returned_if_digest_and_size_are_right() {
 #[test]
 fn result_of_another_form_is_invalid() {
     let many = || Response::of(200, vec![b'x'; (1 << 20) + 1]);
-    let answers: [(fn() -> Response, &str); 4] = [
+    type Answer = fn() -> Response;
+    let answers: [(Answer, &str); 4] = [
         (|| Response::of(200, ""), "a result is not of the form that krm stores"),
         (|| Response::of(200, "<html>"), "a result is not of the form that krm stores"),
         // A file of 300 MB.

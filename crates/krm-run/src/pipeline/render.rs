@@ -40,7 +40,10 @@ impl Renderer {
         let run = |member: usize, function: &Function, items: Vec<Item>| {
             self.run_function(&tree.nodes()[member].root, function, items)
         };
-        run_tree::run(tree, items, &run)
+        let processors = rayon::current_num_threads();
+        // Functions on a server only wait on this machine.
+        let remote = self.factory.remote.as_ref().map_or(0, |remote| remote.concurrency());
+        run_tree::run(tree, items, processors.max(remote), &run)
     }
 
     /// Runs one function on items whose paths are relative to its package.

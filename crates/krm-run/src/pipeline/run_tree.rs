@@ -16,10 +16,15 @@ impl<F: Fn(usize, &Function, Vec<Item>) -> FunctionRun + Sync> RunFunction for F
 ///
 /// Packages of one level do not see each other and run in parallel. The result is as if they had run one by one: what
 /// comes after a failure in that order is discarded, although it may have run.
-pub(super) fn run(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
+pub(super) fn run(
+    tree: &PackageTree,
+    items: Vec<Item>,
+    threads: usize,
+    run: &impl RunFunction,
+) -> PipelineRun {
     match tree.root().pipeline.breadth_first {
-        true => breadth_first(tree, items, run),
-        false => depth_first(tree, items, run),
+        true => breadth_first(tree, items, threads, run),
+        false => depth_first(tree, items, threads, run),
     }
 }
 
@@ -30,7 +35,12 @@ type PackageRun = PipelineRun;
 const NO_FAILURE: usize = usize::MAX;
 
 /// Runs subpackages before their parents.
-fn depth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
+fn depth_first(
+    tree: &PackageTree,
+    items: Vec<Item>,
+    threads: usize,
+    run: &impl RunFunction,
+) -> PipelineRun {
     let mut own = tree.group_by_package(items);
     let order = tree.run_order();
     let mut done: Vec<Option<PackageRun>> = own.iter().map(|_| None).collect();
@@ -49,7 +59,7 @@ fn depth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> 
             }
             inputs.push((at, input));
         }
-        for (at, package) in run_packages(tree, inputs, run) {
+        for (at, package) in run_packages(tree, inputs, threads, run) {
             if package.is_stopped {
                 first_failure = first_failure.min(order[at]);
             }
@@ -86,7 +96,12 @@ fn current_items(
 }
 
 /// Runs packages before their subpackages.
-fn breadth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -> PipelineRun {
+fn breadth_first(
+    tree: &PackageTree,
+    items: Vec<Item>,
+    threads: usize,
+    run: &impl RunFunction,
+) -> PipelineRun {
     let mut own = tree.group_by_package(items);
     let order = tree.run_order();
     let mut done: Vec<Option<PackageRun>> = own.iter().map(|_| None).collect();
@@ -97,7 +112,7 @@ fn breadth_first(tree: &PackageTree, items: Vec<Item>, run: &impl RunFunction) -
         }
         let input = |at: usize| (at, own[tree.subtree(at)].iter().flatten().cloned().collect());
         let inputs: Vec<(usize, Vec<Item>)> = level.into_iter().map(input).collect();
-        let packages = run_packages(tree, inputs, run);
+        let packages = run_packages(tree, inputs, threads, run);
         let failed = packages.iter().filter(|(_, it)| it.is_stopped).map(|(at, _)| order[*at]);
         first_failure = failed.min().unwrap_or(NO_FAILURE);
         for (at, package) in packages.into_iter().filter(|(at, _)| order[*at] <= first_failure) {
@@ -130,12 +145,13 @@ fn collect(
 fn run_packages(
     tree: &PackageTree,
     inputs: Vec<(usize, Vec<Item>)>,
+    threads: usize,
     run: &impl RunFunction,
 ) -> Vec<(usize, PackageRun)> {
     let work = |(at, input)| (at, run_package(tree, at, input, run));
     match inputs.len() {
         0 | 1 => inputs.into_iter().map(work).collect(),
-        _ => threads::map(inputs, work),
+        _ => threads::map(inputs, threads, work),
     }
 }
 

@@ -60,7 +60,7 @@ fn run_tree(tree: &PackageTree, items: Vec<Item>) -> PipelineRun {
         run.record.package = tree.nodes()[member].root.clone();
         run
     };
-    run_tree::run(tree, items, &run)
+    run_tree::run(tree, items, rayon::current_num_threads(), &run)
 }
 
 /// The lines that were added to the pod at each path, and the functions that ran.

@@ -8,8 +8,12 @@ use std::thread;
 ///
 /// The threads are not those of rayon. A package waits for its functions, which use rayon themselves: if all threads of rayon were
 /// waiting, no function would ever end.
-pub(super) fn map<T: Send, R: Send>(inputs: Vec<T>, work: impl Fn(T) -> R + Sync) -> Vec<R> {
-    let count = rayon::current_num_threads().min(inputs.len());
+pub(super) fn map<T: Send, R: Send>(
+    inputs: Vec<T>,
+    limit: usize,
+    work: impl Fn(T) -> R + Sync,
+) -> Vec<R> {
+    let count = limit.min(inputs.len());
     let queue = Mutex::new(inputs.into_iter().enumerate());
     let next = || queue.lock().unwrap_or_else(std::sync::PoisonError::into_inner).next();
     let worker = || {
@@ -40,8 +44,10 @@ mod tests {
     #[test]
     fn results_have_the_order_of_the_inputs() {
         let inputs: Vec<usize> = (0..1000).collect();
-        assert_eq!(map(inputs.clone(), |it| it), inputs);
-        assert!(map(Vec::<usize>::new(), |it| it).is_empty());
+        for limit in [0, 1, 7] {
+            assert_eq!(map(inputs.clone(), limit, |it| it), inputs);
+        }
+        assert!(map(Vec::<usize>::new(), 7, |it| it).is_empty());
     }
 
     #[test]
@@ -53,6 +59,7 @@ mod tests {
             let sum = move || (0..1000).into_par_iter().with_max_len(1).map(|_| it).sum::<usize>();
             thread::spawn(sum).join().unwrap()
         };
-        assert_eq!(map((0..1000).collect(), work)[3], 3000);
+        let limit = rayon::current_num_threads();
+        assert_eq!(map((0..1000).collect(), limit, work)[3], 3000);
     }
 }

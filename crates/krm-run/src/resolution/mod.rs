@@ -152,6 +152,11 @@ impl Resolution {
         }
     }
 
+    /// Whether the user configured what the image resolves to.
+    pub(crate) fn is_mapped(&self, image: &str) -> bool {
+        self.mapping.iter().any(|(of, _)| self.applies_to(of, image))
+    }
+
     fn mapped(
         &self,
         target: &ImageTarget,

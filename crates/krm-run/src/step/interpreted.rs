@@ -43,14 +43,14 @@ impl Interpreted {
         Self { function, program, started: Mutex::new(None) }
     }
 
-    pub(super) fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         match &self.function {
             Interpretation::Builtin(builtin) => builtin.function.name,
             Interpretation::Script { name, .. } => name,
         }
     }
 
-    pub(super) fn builtin_release(&self) -> Option<&BuiltinRelease> {
+    pub(crate) fn builtin_release(&self) -> Option<&BuiltinRelease> {
         match &self.function {
             Interpretation::Builtin(builtin) => Some(builtin),
             Interpretation::Script { .. } => None,
@@ -65,7 +65,7 @@ impl Interpreted {
     }
 
     /// Runs the function on this thread, which waits for the interpreter.
-    pub(super) fn call(
+    pub(crate) fn call(
         &self,
         mut list: ResourceList,
         limits: &Limits,

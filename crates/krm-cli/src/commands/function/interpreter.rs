@@ -12,7 +12,7 @@ use crate::interrupt;
 const RUNNING_FILE: &str = "/proc/self/exe";
 
 /// The program; none where it cannot be found, and scripts are evaluated in this process.
-pub(super) fn program() -> Option<PathBuf> {
+pub(crate) fn program() -> Option<PathBuf> {
     if !cfg!(unix) {
         return None;
     }

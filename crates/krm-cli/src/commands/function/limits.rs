@@ -7,7 +7,7 @@ use krm_run::Limits;
 /// What a function may use.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Limits of a function")]
-pub(super) struct LimitFlags {
+pub(crate) struct LimitFlags {
     /// Time limit of each function: 30s, 5m [default: 5m]
     #[arg(long, value_name = "TIME", value_parser = time)]
     timeout: Option<Duration>,
@@ -22,7 +22,7 @@ pub(super) struct LimitFlags {
 }
 
 impl LimitFlags {
-    pub(super) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let default = Limits::default();
         Limits {
             time: self.timeout.unwrap_or(default.time),
@@ -34,7 +34,7 @@ impl LimitFlags {
 }
 
 /// `30s`, `5m`, `1h`, `500ms`; a number alone is seconds.
-pub(super) fn time(text: &str) -> Result<Duration, String> {
+pub(crate) fn time(text: &str) -> Result<Duration, String> {
     let (number, unit) = parts(text);
     let scale = match unit {
         "" | "s" => 1.0,

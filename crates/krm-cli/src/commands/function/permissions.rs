@@ -12,6 +12,7 @@ use super::images::Images;
 use super::interpreter;
 use super::limits::LimitFlags;
 use super::locked::LockFlag;
+use super::remote;
 use super::schema_flags::SchemaFlags;
 use crate::{Failure, disk, package_source};
 
@@ -47,7 +48,7 @@ pub(super) struct PermissionFlags {
     #[arg(long, value_name = "POLICY", default_value = "IfNotPresent")]
     image_pull_policy: Pull,
 
-    /// Runtime of images: auto, krm, bubblewrap, docker, podman or nerdctl [default: $KRM_FN_RUNTIME, or auto: the first that works]
+    /// Runtime of images: auto, krm, bubblewrap, docker, podman, nerdctl or grpc://HOST:PORT [default: $KRM_FN_RUNTIME, or auto: the first that works]
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<String>,
 
@@ -117,6 +118,7 @@ impl PermissionFlags {
             interpreter: interpreter::program(),
             schemas: self.schemas.settings()?,
             cache: self.cache.open(self.images.cache_server()?.as_deref())?,
+            remote: remote::evaluator(self.runtime.as_deref())?,
         })
     }
 }

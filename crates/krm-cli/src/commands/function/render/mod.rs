@@ -64,7 +64,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "POLICY", default_value = "IfNotPresent", hide_default_value = true)]
     image_pull_policy: Pull,
 
-    /// Runtime of images: auto, krm, bubblewrap, docker, podman or nerdctl
+    /// Runtime of images: auto, krm, bubblewrap, docker, podman, nerdctl or grpc://HOST:PORT
     #[arg(long, value_name = "RUNTIME")]
     runtime: Option<String>,
 

@@ -14,7 +14,7 @@ use krm_yaml::File;
 use super::super::finish::{self, FileContents};
 use super::super::kinds::FnCommandKind;
 use super::super::output::Output;
-use super::super::{interpreter, open_package, run_report};
+use super::super::{interpreter, open_package, remote, run_report};
 use super::index::IndexSession;
 use super::{Args, report};
 use crate::commands::cfg::edit_session::EditSession;
@@ -150,6 +150,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         interpreter: interpreter::program(),
         schemas: args.schemas.settings()?,
         cache: args.cache.open(args.images.cache_server()?.as_deref())?,
+        remote: remote::evaluator(args.runtime.as_deref())?,
     };
     Ok(Renderer {
         factory,
