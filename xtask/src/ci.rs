@@ -72,7 +72,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
         tests(&mut command, &mut tally)
     })?;
     drop(engine);
-    step("features of krm-catalog", || catalog_features(in_ci))?;
+    step("features", || features(in_ci))?;
     step("packages", || package::check(in_ci))?;
     step("documentation", || {
         let args = ["doc", "--workspace", "--no-deps", "--document-private-items"];
@@ -94,15 +94,17 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     Ok(())
 }
 
-/// Lints krm-catalog without its optional interpreters and with each alone. Tests would compile krm-core once more for each of them.
-fn catalog_features(in_ci: bool) -> TaskResult {
+/// Lints krm-catalog without its optional interpreters and with each alone, and krm-cli as a first build has it. Tests would compile
+/// krm-core once more for each of them.
+fn features(in_ci: bool) -> TaskResult {
+    let lint = |selection: &[&str]| {
+        let mut lints = cargo(&["clippy", "--all-targets"], in_ci);
+        shell::run(lints.args(selection).args(["--", "-D", "warnings"]))
+    };
     for features in CATALOG_FEATURES {
-        let selection = ["-p", "krm-catalog", "--no-default-features", "--features", features];
-        let lints = ["clippy", "--all-targets"].into_iter().chain(selection);
-        let mut lints = cargo(&lints.collect::<Vec<_>>(), in_ci);
-        shell::run(lints.args(["--", "-D", "warnings"]))?;
+        lint(&["-p", "krm-catalog", "--no-default-features", "--features", features])?;
     }
-    Ok(())
+    lint(&["-p", "krm-cli"])
 }
 
 /// Adds `--locked` in CI only: locally, a new dependency should update the lock file.

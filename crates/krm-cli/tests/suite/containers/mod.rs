@@ -42,10 +42,11 @@ struct Shop {
 impl Shop {
     /// One package for each runtime of this machine.
     fn all() -> Vec<Self> {
-        let mut shops: Vec<Self> = Self::with_engine().into_iter().collect();
+        let engine = Self::with_engine().into_iter();
         #[cfg(feature = "oci")]
-        shops.extend(images::runtimes().iter().map(|runtime| Self::with(runtime)));
-        shops
+        return engine.chain(images::runtimes().iter().map(|it| Self::with(it))).collect();
+        #[cfg(not(feature = "oci"))]
+        engine.collect()
     }
 
     /// A package for the container engine, if there is one.
@@ -63,6 +64,7 @@ impl Shop {
         Self { sandbox, runtime: runtime.to_owned() }
     }
 
+    #[cfg(feature = "oci")]
     fn is_engine(&self) -> bool {
         !["krm", "bubblewrap"].contains(&&*self.runtime)
     }
