@@ -223,7 +223,7 @@ const MIN_PER_THREAD: usize = 32;
 
 /// If all resources together are larger than this, none keeps its node table after its change. Tables take almost as much memory as the
 /// texts, and are computed again for the few that are needed again.
-const MAX_PARSED_BYTES: usize = 64 << 20;
+pub const MAX_PARSED_BYTES: usize = 64 << 20;
 
 /// Changes each resource as [`change`] does, in parallel. Returns what `collect` returns for each, in order, or the first error.
 ///
