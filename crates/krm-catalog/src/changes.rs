@@ -221,6 +221,10 @@ pub(crate) fn change<T>(
 /// Fewer resources than this are not worth another thread.
 const MIN_PER_THREAD: usize = 32;
 
+/// If all resources together are larger than this, none keeps its node table after its change. Tables take almost as much memory as the
+/// texts, and are computed again for the few that are needed again.
+pub const MAX_PARSED_BYTES: usize = 64 << 20;
+
 /// Changes each resource as [`change`] does, in parallel. Returns what `collect` returns for each, in order, or the first error.
 ///
 /// An edit is limited by itself, but a package may have any number of resources that get the same long value. So all resources together
@@ -230,6 +234,15 @@ pub(crate) fn change_each<T: Send>(
     collect: impl for<'a> Fn(&mut Changes<'a>, &'a Resource) -> Result<T, Error> + Sync,
 ) -> Result<Vec<T>, Error> {
     let own: usize = resources.iter().map(|resource| resource.text().len()).sum();
+    change_all(resources, (own, own > MAX_PARSED_BYTES), collect)
+}
+
+/// Changes resources of this many bytes, which lose their node tables if `releases_tables`.
+fn change_all<T: Send>(
+    resources: Vec<&mut Resource>,
+    (own, releases_tables): (usize, bool),
+    collect: impl for<'a> Fn(&mut Changes<'a>, &'a Resource) -> Result<T, Error> + Sync,
+) -> Result<Vec<T>, Error> {
     let limit = own.saturating_add(MAX_BYTES);
     let added = AtomicUsize::new(0);
     let is_exceeded = || added.load(Ordering::Relaxed) > limit;
@@ -240,6 +253,9 @@ pub(crate) fn change_each<T: Send>(
         let before = resource.text().len();
         let result = change(resource, &collect);
         added.fetch_add(resource.text().len().saturating_sub(before), Ordering::Relaxed);
+        if releases_tables {
+            *resource = Resource::from(resource.item().unparsed());
+        }
         result
     };
     let results: Vec<Result<T, Error>> = match resources.len() <= MIN_PER_THREAD {
@@ -308,5 +324,39 @@ impl Tree {
                     .collect(),
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets a field in each of these texts.
+    fn changed(texts: &[&str], releases_tables: bool) -> Vec<(String, Option<String>)> {
+        let parse = |text: &&str| Resource::parse(*text).unwrap();
+        let mut resources: Vec<Resource> = texts.iter().map(parse).collect();
+        let own = texts.iter().map(|text| text.len()).sum();
+        let all = resources.iter_mut().collect();
+        let names = change_all(all, (own, releases_tables), |changes, resource| {
+            let slot = changes.follow(resource.root(), &["metadata", "labels", "a"]);
+            slot.iter().for_each(|slot| changes.set(slot, "b"));
+            Ok(resource.name())
+        });
+        let names = names.unwrap();
+        assert_eq!(names.len(), texts.len());
+        let of = |it: &Resource| (it.text().to_owned(), it.get_text("metadata.labels.a").unwrap());
+        resources.iter().map(of).collect()
+    }
+
+    #[test]
+    fn resources_without_node_tables_are_the_same() {
+        let texts = [
+            "apiVersion: v1\nkind: Pod # it\nmetadata:\n  name: a\n",
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: b, labels: {a: b}}\n",
+        ];
+        let kept = changed(&texts, false);
+        assert_eq!(kept, changed(&texts, true));
+        assert_eq!(kept[0].0, format!("{}  labels:\n    a: b\n", texts[0]));
+        assert!(kept.iter().all(|(_, value)| value.as_deref() == Some("b")));
     }
 }

@@ -60,18 +60,22 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         .map(|[group, version, kind, path]| FieldSpec::new(group, version, kind, path, true));
     fields.extend(known);
     let message = message(&config.annotations);
-    let mut results = Vec::new();
     let changed = change_each(list.items.iter_mut().collect(), |changes, resource| {
         set(changes, resource, &fields, &config.annotations)
     })?;
+    let (first, count) = (list.results.len(), changed.iter().map(Vec::len).sum());
+    // Every resource has a result, so room for more of them, and a second list to sort them, are noticeable.
+    list.results.reserve_exact(count);
     for (resource, paths) in list.items.iter().zip(changed) {
-        results.extend(paths.into_iter().map(|path| result(resource, path, &message)));
+        list.results.extend(paths.into_iter().map(|path| result(resource, path, &message)));
     }
-    if results.is_empty() {
+    let results = &mut list.results[first..];
+    if !results.is_sorted_by(|a, b| sort_key(a) <= sort_key(b)) {
+        results.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
+    }
+    if count == 0 {
         list.add_result(Severity::Info, "no annotations applied");
     }
-    results.sort_by(|a, b| sort_key(a).cmp(&sort_key(b)));
-    list.results.extend(results);
     Ok(())
 }
 

@@ -87,26 +87,29 @@ fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     check_upstream(list, &scopes, &config)?;
     let selected: Vec<usize> =
         (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
+    let depends = |at: &usize| list.items[*at].annotation(crate::depends_on::ANNOTATION).is_some();
+    let dependents: Vec<usize> = selected.into_iter().filter(depends).collect();
     let resources = list.items.iter_mut().filter(|it| !it.view().is_local()).collect();
     let outcomes = change_each(resources, |changes, resource| {
         let is_namespaced = scopes.is_namespaced(resource);
-        let before = is_namespaced.then(|| dependency(resource));
+        let is_needed = is_namespaced && !dependents.is_empty();
+        let before = is_needed.then(|| dependency(resource));
         let fields = namespace_fields(changes, resource, is_namespaced);
         let (mut tally, mut messages) = (Tally::default(), Vec::new());
         let is_moved = config.set(changes, resource, fields, &mut tally, &mut messages);
-        Ok((before.map(|before| (before, is_moved)), tally, messages))
+        Ok((is_namespaced, before.map(|before| (before, is_moved)), tally, messages))
     })?;
     // Compat: results of cluster-scoped resources come first.
     let (namespaced, cluster_scoped): (Vec<_>, Vec<_>) =
-        outcomes.into_iter().partition(|(dependency, ..)| dependency.is_some());
+        outcomes.into_iter().partition(|(is_namespaced, ..)| *is_namespaced);
     let mut moved = BTreeMap::new();
     let (mut tally, mut messages) = (Tally::default(), Vec::new());
-    for (dependency, found, said) in cluster_scoped.into_iter().chain(namespaced) {
+    for (_, dependency, found, said) in cluster_scoped.into_iter().chain(namespaced) {
         moved.extend(dependency);
         tally.merge(found);
         messages.extend(said);
     }
-    let depends = rewrite_dependencies(list, &selected, &config.namespace, &moved)?;
+    let depends = rewrite_dependencies(list, &dependents, &config.namespace, &moved)?;
     messages.into_iter().for_each(|message| list.add_result(Severity::Info, message));
     summarize(list, &config.namespace, &tally, &depends);
     list.results.extend(no_match(list, &config, &tally));
@@ -284,20 +287,16 @@ fn dependency(resource: &Resource) -> Dependency {
     }
 }
 
-/// Updates dependencies on resources whose namespace changed.
+/// Updates dependencies of the resources at `dependents` on resources whose namespace changed.
 fn rewrite_dependencies(
     list: &mut ResourceList,
-    selected: &[usize],
+    dependents: &[usize],
     new: &str,
     moved: &BTreeMap<Dependency, bool>,
 ) -> Result<Tally, Error> {
     let mut tally = Tally::default();
-    for at in selected {
-        let resource = &mut list.items[*at];
-        if resource.annotation(crate::depends_on::ANNOTATION).is_none() {
-            continue;
-        }
-        change(resource, |changes, resource| {
+    for at in dependents {
+        change(&mut list.items[*at], |changes, resource| {
             rewrite(changes, resource, |dependency| {
                 let is_moved = moved.get(&dependency).copied().unwrap_or(false);
                 let old = dependency.namespace.as_deref().filter(|_| is_moved)?;

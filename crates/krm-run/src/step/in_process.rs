@@ -11,6 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
+use krm_catalog::MAX_PARSED_BYTES;
 use krm_catalog::interpreter::panic_message;
 use krm_core::functions::resource_list::{Item, check_name};
 use krm_core::{Diagnostic, Identity, PackagePath};
@@ -131,15 +132,22 @@ pub(super) fn on_thread(
 
 /// The items that the function left in its list.
 fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Result<Returned, Error> {
-    let items: Vec<Item> = items.into_iter().map(Item::from).collect();
+    let mut items: Vec<Item> = items.into_iter().map(Item::from).collect();
     let from = origins(&items, sent);
-    for (item, from) in items.iter().zip(&from) {
+    let is_large = items.iter().map(|item| item.text().len()).sum::<usize>() > MAX_PARSED_BYTES;
+    for (item, from) in items.iter_mut().zip(&from) {
         let sent = from.map(|at| sent[at]);
+        if sent.is_some_and(|sent| item.shares_text(sent)) {
+            continue;
+        }
         // The location would be in a text that nobody sees.
         check_name(item.resource(), sent).map_err(|mut error| {
             error.location = None;
             error
         })?;
+        if is_large {
+            *item = item.unparsed();
+        }
     }
     let back =
         |(item, from): (Item, &Option<usize>)| from_function(item, from.map(|at| sent[at]), step);
