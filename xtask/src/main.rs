@@ -17,6 +17,7 @@ mod schema;
 mod shell;
 mod supply_chain;
 mod tidy;
+mod toolchain;
 mod torture;
 mod triples;
 

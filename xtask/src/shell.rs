@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::TaskResult;
+use crate::toolchain::Toolchain;
 
 /// The root of the checkout, independent of the current directory.
 pub(crate) fn root() -> PathBuf {
@@ -24,9 +25,13 @@ pub(crate) fn program(name: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// The cargo that started xtask, so that everything is built by one toolchain.
+/// The cargo that started xtask, so that everything is built by one toolchain. If xtask was started without cargo, that of the pinned
+/// toolchain.
 pub(crate) fn cargo() -> Command {
-    program(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    match std::env::var_os("CARGO") {
+        Some(cargo) => program(cargo),
+        None => Toolchain::pinned().map_or_else(|_| program("cargo"), |pinned| pinned.cargo()),
+    }
 }
 
 /// Runs a command and shows its output; a non-zero exit code is an error.

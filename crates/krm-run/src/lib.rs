@@ -13,6 +13,10 @@
 //!
 //! Paths, environment and permissions are passed in by the caller; nothing here looks them up.
 //!
+//! # Run one function
+//!
+//! Every runtime takes bytes and returns bytes. Creating it checks what the user allows; running it has [`Limits`].
+//!
 //! ```
 //! # #[cfg(unix)] {
 //! use krm_run::{Environment, Exec, ExecSettings, Function, Invocation};
@@ -30,6 +34,91 @@
 //! assert_eq!(execution.output()?, "KIND: LIST\n");
 //! # }
 //! # Ok::<(), krm_run::RunKind>(())
+//! ```
+//!
+//! # Render a package
+//!
+//! A [`Renderer`] runs the pipelines that Kptfiles declare, subpackages before their parents. The result is text for each changed file; the
+//! caller writes it.
+//!
+//! ```
+//! use krm_core::files::{Deletions, assemble};
+//! use krm_core::functions::PackageTree;
+//! use krm_core::functions::resource_list::{Items, Version};
+//! use krm_core::{Package, PackageFile};
+//! use krm_run::{Environment, Interrupt, Limits, Permissions, Pull, Renderer, Resolution, RuntimeFactory, SchemaSettings};
+//!
+//! let kptfile = "\
+//! apiVersion: kpt.dev/v1
+//! kind: Kptfile
+//! metadata: {name: shop}
+//! pipeline:
+//!   mutators:
+//!   - image: set-namespace
+//!     configMap: {namespace: shop}
+//! ";
+//! let service = "apiVersion: v1\nkind: Service\nmetadata:\n  name: web # public\n";
+//! let package = Package::new(vec![
+//!     PackageFile::from_text("Kptfile", kptfile)?,
+//!     PackageFile::from_text("service.yaml", service)?,
+//! ]);
+//!
+//! let factory = RuntimeFactory {
+//!     resolution: Resolution::default(),   // images of the catalog are built in
+//!     permissions: Permissions::default(), // no commands, no network, no mounts
+//!     pull: Pull::Never,
+//!     engine: None,
+//!     sandbox: None,
+//!     working_directory: "/srv".into(),
+//!     environment: Environment::default(),
+//!     interpreter: None,
+//!     schemas: SchemaSettings::default(),
+//!     cache: None,
+//! };
+//! let renderer = Renderer {
+//!     factory,
+//!     limits: Limits::default(),
+//!     version: Version::default(),
+//!     fail_on: None,
+//!     interrupt: Interrupt::default(),
+//!     directory: "/srv/shop".into(),
+//! };
+//!
+//! let tree = PackageTree::of(&package).map_err(|errors| errors[0].message())?;
+//! let before = Items::from_package(&package, |_| true).map_err(|errors| errors[0].message())?.items;
+//! let run = renderer.run(&tree, before.clone());
+//! assert!(!run.is_stopped, "a function failed");
+//! assert_eq!(run.runs[0].reported()[0].message, "namespace [default] updated to \"shop\", 1 value(s) changed");
+//!
+//! let files = assemble(&package, &before, &run.items, Deletions::default()).map_err(|errors| errors[0].message())?;
+//! let change = files.changes.into_iter().next().ok_or("nothing changed")?;
+//! assert_eq!(change.path.as_str(), "service.yaml");
+//! assert_eq!(change.into_text().as_deref(), Some("\
+//! apiVersion: v1
+//! kind: Service
+//! metadata:
+//!   name: web # public
+//!   namespace: shop
+//! "));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Scripts, policies and sandboxes
+//!
+//! Scripts and policies are evaluated in a process of their own, and images run without a container engine, if the program that uses this
+//! crate begins its `main` with [`serve`] and passes its own path as [`RuntimeFactory::interpreter`] and to [`Sandbox::new`]. Without it,
+//! scripts are evaluated on a thread, and their memory is not limited.
+//!
+//! ```no_run
+//! use std::process::ExitCode;
+//!
+//! fn main() -> ExitCode {
+//!     if let Some(code) = krm_run::serve(std::env::args_os()) {
+//!         return ExitCode::from(code);
+//!     }
+//!     // The program itself.
+//!     ExitCode::SUCCESS
+//! }
 //! ```
 
 mod charts;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::toolchain::Toolchain;
 use crate::{TaskResult, shell};
 
 /// Zig has a C compiler and a linker for every target, which cargo-zigbuild hands to cargo. Both are packages of PyPI with prebuilt
@@ -10,8 +11,8 @@ use crate::{TaskResult, shell};
 const PACKAGES: &[&str] = &["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];
 
 /// Makes `cargo` build for `target`; the caller adds the other arguments.
-pub(super) fn set_up(cargo: &mut Command, target: &str) -> TaskResult {
-    shell::output(shell::program("rustup").args(["target", "add", target]))?;
+pub(super) fn set_up(cargo: &mut Command, toolchain: &Toolchain, target: &str) -> TaskResult {
+    toolchain.add_target(target)?;
     let programs = python_environment(PACKAGES)?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::iter::once(programs).chain(std::env::split_paths(&path));

@@ -52,7 +52,7 @@ pub(super) fn homebrew(downloads: &[Download]) -> String {
         "
   def install
     if OS.mac?
-      system \"cargo\", \"install\", *std_cargo_args(path: \"crates/krm-cli\")
+      system \"cargo\", \"install\", \"--features\", \"full\", *std_cargo_args(path: \"crates/krm-cli\")
       generate_completions_from_executable(bin/\"krm\", \"completion\")
     else
       bin.install \"krm\"
@@ -130,6 +130,8 @@ mod tests {
         let formula = homebrew(DOWNLOADS);
         let arm = formula.split("on_arm do").nth(1).expect("a block for arm");
         assert!(arm.contains("krm-1-a.tar.gz\"\n      sha256 \"bb\""), "{formula}");
+        // What is built on macOS has the same commands as the archives.
+        assert!(formula.contains("\"--features\", \"full\""), "{formula}");
         let manifest = krew(DOWNLOADS);
         let arm = manifest.split("arch: arm64").nth(1).expect("a platform for arm");
         assert!(arm.contains("krm-1-a.tar.gz\n    sha256: bb"), "{manifest}");

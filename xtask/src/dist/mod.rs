@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::supply_chain::{Tool, tool};
+use crate::toolchain::Toolchain;
 use crate::{TaskResult, shell};
 
 /// Writes the bill of materials, and the release that this was written for.
@@ -132,6 +133,7 @@ struct Build {
     source: PathBuf,
     /// The time of the commit, which replaces the time of the build.
     epoch: String,
+    toolchain: Toolchain,
 }
 
 impl Build {
@@ -142,15 +144,24 @@ impl Build {
         fs::create_dir_all(source)?;
         let archive = source.with_extension("tar");
         shell::run(shell::program("git").args(["archive", "--output"]).arg(&archive).arg("HEAD"))?;
-        shell::run(shell::program("tar").arg("-xf").arg(&archive).arg("-C").arg(source))?;
+        // With the time of now: cargo compares it with that of the last build, and a commit can be older than a build of another one.
+        shell::run(shell::program("tar").arg("-xmf").arg(&archive).arg("-C").arg(source))?;
         fs::remove_file(archive)?;
         let epoch = shell::output(shell::program("git").args(["log", "-1", "--format=%ct"]))?;
-        Ok(Self { source: source.to_path_buf(), epoch: epoch.trim().to_owned() })
+        let toolchain = Toolchain::pinned()?;
+        Ok(Self { source: source.to_path_buf(), epoch: epoch.trim().to_owned(), toolchain })
     }
 
     fn cargo(&self) -> std::process::Command {
-        let mut cargo = shell::cargo();
+        let mut cargo = self.toolchain.cargo();
         cargo.current_dir(&self.source).env("SOURCE_DATE_EPOCH", &self.epoch);
+        // Settings of a developer that change the code.
+        for (name, _) in std::env::vars_os() {
+            if name.as_encoded_bytes().starts_with(b"CARGO_PROFILE_") {
+                cargo.env_remove(name);
+            }
+        }
+        cargo.env("CARGO_INCREMENTAL", "0");
         cargo
     }
 
@@ -160,11 +171,10 @@ impl Build {
             Some(home) => PathBuf::from(home),
             None => std::env::home_dir().ok_or("no home directory")?.join(".cargo"),
         };
-        let sysroot = shell::output(shell::program("rustc").args(["--print", "sysroot"]))?;
         Ok(vec![
             (self.source.clone(), "/krm"),
             (cargo_home, "/cargo"),
-            (PathBuf::from(sysroot.trim()), "/rust"),
+            (self.toolchain.sysroot()?, "/rust"),
         ])
     }
 
@@ -176,7 +186,7 @@ impl Build {
             .map(|(from, to)| format!("--remap-path-prefix={}={to}", from.display()))
             .collect();
         let mut cargo = self.cargo();
-        cross::set_up(&mut cargo, target)?;
+        cross::set_up(&mut cargo, &self.toolchain, target)?;
         cargo.args(["--profile", "dist", "--locked", "--package", "krm-cli"]);
         cargo.args(["--features", "full", "--target", target, "--target-dir"]);
         cargo.arg(target_directory).env("CARGO_ENCODED_RUSTFLAGS", flags.join("\u{1f}"));
@@ -192,6 +202,7 @@ impl Build {
     /// The bill of materials of the binary, in CycloneDX's JSON.
     fn bill_of_materials(&self) -> TaskResult<PathBuf> {
         let mut command = shell::program(tool(CYCLONEDX)?);
+        self.toolchain.select(&mut command);
         command.current_dir(&self.source).env("SOURCE_DATE_EPOCH", &self.epoch);
         command.args(["cyclonedx", "--format", "json", "--spec-version", "1.5", "--quiet"]);
         command.args(["--describe", "binaries", "--no-build-deps", "--features", "full"]);
@@ -232,6 +243,18 @@ fn sha256(directory: &Path, names: &[String]) -> TaskResult<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn exported_sources_are_newer_than_the_last_build() -> TaskResult {
+        let source = shell::target().join(format!("dist-test/source-{}", std::process::id()));
+        // The clock of files is coarser than that of the system.
+        let before = std::time::SystemTime::now() - std::time::Duration::from_secs(1);
+        let build = Build::export(&source)?;
+        let modified = fs::metadata(build.source.join("Cargo.toml"))?.modified()?;
+        fs::remove_dir_all(&source)?;
+        assert!(modified > before, "cargo would not notice that the sources changed");
+        Ok(())
+    }
 
     #[test]
     fn build_paths_in_a_binary_are_an_error() -> TaskResult {

@@ -151,10 +151,15 @@ fn is_session(page: &Path) -> bool {
         || page.parent().is_some_and(|it| it.ends_with("docs/guides"))
 }
 
+/// The last command of those that make the repository of the examples.
+const MAKES_REPOSITORY: &str = "git clone -q --bare source packages.git";
+
 /// The page with the actual output of each command line in its `console` blocks. A command line with a here-document ends with it.
 fn with_actual_output(page: &str, session: Option<&Sandbox>, count: &mut usize) -> String {
     let mut text = String::new();
-    if let Some(sandbox) = session.filter(|_| page.contains("packages.git")) {
+    // One of the guides makes the repository itself, for all readers.
+    let needs_repository = page.contains("packages.git") && !page.contains(MAKES_REPOSITORY);
+    if let Some(sandbox) = session.filter(|_| needs_repository) {
         repository::packages(sandbox);
     }
     let mut inside = false;
