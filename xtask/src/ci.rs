@@ -14,6 +14,10 @@ const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
 /// The features that a quick first build leaves out, and releases have, and those of the SDK.
 const ALL_FEATURES: &str = "krm-cli/full,krm-sdk/schemars,krm-sdk/templates";
 
+/// The server of shared caches, and Porch's client, server and functions.
+const PROTOCOL_PEERS: [&str; 4] =
+    ["bazel-remote", "porch-client", "porch-function-runner", "porch-wrapper-server"];
+
 pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     if let Some(arg) = args.next()? {
         return Err(arg.unexpected().into());
@@ -47,7 +51,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
     step("ssh server", || ssh_server(in_ci))?;
     step("shells", || shells(in_ci))?;
     step("hosts of integrations", || integration_hosts(in_ci))?;
-    step("shared cache server", || shared_cache_server(in_ci))?;
+    step("protocol peers", || protocol_peers(in_ci))?;
     let mut helm = None;
     step("helm", || {
         helm = find_helm();
@@ -67,6 +71,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
             command.env("KRM_REQUIRE_SSHD", "1").env("KRM_REQUIRE_SHELLS", "1");
             command.env("KRM_REQUIRE_INTEGRATIONS", "1").env("KRM_REQUIRE_BAZEL_REMOTE", "1");
+            command.env("KRM_REQUIRE_PORCH", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
@@ -224,15 +229,16 @@ fn integration_hosts(in_ci: bool) -> TaskResult {
     peers::install_one("kustomize-5")
 }
 
-/// Builds bazel-remote in CI, where that takes a minute or two of processor time. Elsewhere, tests without it are skipped with a message.
-fn shared_cache_server(in_ci: bool) -> TaskResult {
-    match (peers::find("bazel-remote"), in_ci) {
-        (Some(_), _) => Ok(()),
-        (None, true) => peers::install_one("bazel-remote"),
-        (None, false) => {
-            println!(
-                "skipping tests with a shared cache: `cargo xtask peers --only bazel-remote` builds the server"
-            );
+/// Builds the programs of others that are clients and servers of krm's protocols, in CI only: some minutes of processor time, once.
+fn protocol_peers(in_ci: bool) -> TaskResult {
+    let missing: Vec<&str> =
+        PROTOCOL_PEERS.iter().copied().filter(|name| peers::find(name).is_none()).collect();
+    match (missing.is_empty(), in_ci) {
+        (true, _) => Ok(()),
+        (false, true) => missing.into_iter().try_for_each(peers::install_one),
+        (false, false) => {
+            let names = missing.join(", ");
+            println!("skipping tests with {names}: `cargo xtask peers --only NAME` builds them");
             Ok(())
         }
     }

@@ -74,6 +74,7 @@
 //!     interpreter: None,
 //!     schemas: SchemaSettings::default(),
 //!     cache: None,
+//!     remote: None,
 //! };
 //! let renderer = Renderer {
 //!     factory,

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::SystemTime;
 
-use krm_core::diagnostics::contains_secret;
-use krm_yaml::File;
+use krm_yaml::{File, NodeRef};
 
 use super::entry::CachedResult;
 use super::key::CallIdentity;
@@ -106,21 +105,23 @@ impl fmt::Debug for SharedResults {
     }
 }
 
-/// Whether an output has a resource or a functionConfig of kind Secret, or cannot be read.
+/// Whether an output contains a Secret, as an item, in a List or as the functionConfig, or cannot be read. A reference to a Secret that has
+/// an `apiVersion` counts, too: it has the form of a Secret.
 fn has_secrets(output: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(output) else { return true };
     if !text.contains("Secret") {
         return false;
     }
     let Ok(file) = File::parse(text.to_owned()) else { return true };
-    let is_secret_config = |root: krm_yaml::NodeRef<'_>| {
-        let config = root.as_mapping().and_then(|it| it.get("functionConfig"));
-        let kind = config.and_then(|it| it.resolve().as_mapping()?.get("kind"));
-        kind.and_then(|it| it.resolve().as_str()).is_some_and(|kind| kind == "Secret")
+    let is_secret = |node: NodeRef<'_>| {
+        node.as_mapping().is_some_and(|it| {
+            let kind = it.get("kind").and_then(|kind| kind.resolve().as_str());
+            kind.is_some_and(|kind| kind == "Secret") && it.get("apiVersion").is_some()
+        })
     };
     let has_errors = file.errors().next().is_some();
-    has_errors
-        || file.documents().any(|it| contains_secret(it) || it.root().is_some_and(is_secret_config))
+    let mut roots = file.documents().filter_map(|document| document.root());
+    has_errors || roots.any(|root| root.descendants().any(is_secret))
 }
 
 #[cfg(test)]
