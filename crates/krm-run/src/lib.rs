@@ -85,13 +85,13 @@
 //!     directory: "/srv/shop".into(),
 //! };
 //!
-//! let tree = PackageTree::of(&package).map_err(|errors| errors[0].message())?;
-//! let before = Items::from_package(&package, |_| true).map_err(|errors| errors[0].message())?.items;
+//! let tree = PackageTree::of(&package).map_err(|errors| errors[0].message().to_string())?;
+//! let before = Items::from_package(&package, |_| true).map_err(|errors| errors[0].message().to_string())?.items;
 //! let run = renderer.run(&tree, before.clone());
 //! assert!(!run.is_stopped, "a function failed");
 //! assert_eq!(run.runs[0].reported()[0].message, "namespace [default] updated to \"shop\", 1 value(s) changed");
 //!
-//! let files = assemble(&package, &before, &run.items, Deletions::default()).map_err(|errors| errors[0].message())?;
+//! let files = assemble(&package, &before, &run.items, Deletions::default()).map_err(|errors| errors[0].message().to_string())?;
 //! let change = files.changes.into_iter().next().ok_or("nothing changed")?;
 //! assert_eq!(change.path.as_str(), "service.yaml");
 //! assert_eq!(change.into_text().as_deref(), Some("\
