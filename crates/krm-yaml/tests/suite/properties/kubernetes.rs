@@ -292,7 +292,7 @@ fn collect<'a>(
         if key.tag().is_some() {
             return Err("tags of keys");
         }
-        if key.kind() == NodeKind::Scalar(ScalarStyle::Literal) {
+        if key.as_scalar().is_some_and(|it| it.style().is_block()) {
             return Err("block scalars as keys");
         }
         let Some(scalar) = key.as_scalar() else { return Err("keys that are not scalars") };
