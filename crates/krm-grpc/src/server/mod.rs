@@ -1,6 +1,7 @@
 //! The server: listens, answers, and ends without losing a request that it has accepted.
 
 mod admission;
+mod connections;
 mod deadline;
 mod method;
 mod metrics;
@@ -20,6 +21,7 @@ use tonic_health::ServingStatus;
 
 use crate::{Evaluate, GrpcKind, SERVICE, TlsFiles};
 use admission::Admission;
+use connections::Connections;
 use method::Method;
 use metrics::Metrics;
 use router::Router;
@@ -184,7 +186,7 @@ impl Server {
             let incoming = TcpIncoming::from(
                 tokio::net::TcpListener::from_std(listener).map_err(|error| failed(&error))?,
             );
-            let incoming = incoming.with_nodelay(Some(true));
+            let incoming = Connections::new(incoming.with_nodelay(Some(true)));
             let (stop_accepting, mut stopped) = watch::channel(false);
             let signal = async move {
                 let _ = stopped.wait_for(|it| *it).await;

@@ -22,6 +22,18 @@ impl Server {
     pub(super) fn start(sandbox: &Sandbox, flags: &[&str]) -> Self {
         let mut command = krm();
         command.args(["serve", "--address", "127.0.0.1:0"]).args(flags);
+        Self::start_with(sandbox, command)
+    }
+
+    /// Starts a server that can have so many open files.
+    pub(super) fn start_limited(sandbox: &Sandbox, files: usize) -> Self {
+        let mut command = Command::new("sh");
+        let script = format!("ulimit -n {files}; exec \"$1\" serve --address 127.0.0.1:0");
+        command.args(["-c", &script, "sh"]).arg(krm().get_program());
+        Self::start_with(sandbox, command)
+    }
+
+    fn start_with(sandbox: &Sandbox, mut command: Command) -> Self {
         command.current_dir(sandbox.path()).env("KRM_CACHE_DIR", sandbox.cache());
         command.env_remove("KRM_FN_RUNTIME").env("SERVER_SECRET", "not for functions");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
