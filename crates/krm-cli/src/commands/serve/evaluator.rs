@@ -108,10 +108,14 @@ impl Evaluator {
     }
 }
 
-/// Whether a name is the prefix of an image: as a whole, or up to a `/`, `:` or `@`. `ghcr.io/example` does not allow `ghcr.io/example-2`.
+/// Whether a name is the prefix of an image: as a whole, or up to a `/`, a tag or a digest. `ghcr.io/example` does not allow
+/// `ghcr.io/example-2`, and `ghcr.io` no other port: `ghcr.io:5000/example`.
 fn begins_with(image: &str, prefix: &str) -> bool {
+    let is_end = |rest: &str| {
+        let is_tag = rest.strip_prefix(':').is_some_and(|tag| !tag.contains('/'));
+        rest.is_empty() || rest.starts_with(['/', '@']) || is_tag
+    };
     let rest = image.strip_prefix(prefix);
-    let is_end = |rest: &str| rest.is_empty() || rest.starts_with(['/', ':', '@']);
     !prefix.is_empty() && rest.is_some_and(|rest| prefix.ends_with('/') || is_end(rest))
 }
 
@@ -219,6 +223,9 @@ mod tests {
             ("ghcr.io/example/fn@sha256:0", "ghcr.io/example/fn", true),
             ("ghcr.io/example-2/fn:v1", "ghcr.io/example", false),
             ("ghcr.io/example/fn-2:v1", "ghcr.io/example/fn", false),
+            ("ghcr.io/example/fn:v1", "ghcr.io/example/fn:v1", true),
+            ("ghcr.io:5000/example/fn:v1", "ghcr.io", false),
+            ("fn:5000/example", "fn", false),
             ("ghcr.io/example/fn:v1", "", false),
         ] {
             assert_eq!(begins_with(image, prefix), expected, "{image} {prefix}");
