@@ -112,10 +112,11 @@ impl ActionCache {
     /// # Errors
     /// If the server does not respond in time, or with something else.
     pub fn get(&self, key: &Digest) -> Result<Option<Vec<u8>>, ActionCacheError> {
+        let start = Instant::now();
         let Some(response) = self.find(&format!("ac/{}", key.hex()), REQUEST)? else {
             return Ok(None);
         };
-        let message = read(response, MAX_RESULT)?;
+        let message = read(response, MAX_RESULT, start)?;
         let blob = Blob::from_action_result(&message);
         let blob = blob.ok_or(invalid("a result is not of the form that krm stores"))?;
         if blob.size > MAX_CONTENT {
@@ -123,8 +124,9 @@ impl ActionCache {
         }
         // Servers remove contents before the results that refer to them.
         let path = format!("cas/{}", blob.digest.hex());
+        let start = Instant::now();
         let Some(response) = self.find(&path, time_for(blob.size))? else { return Ok(None) };
-        let content = read(response, blob.size)?;
+        let content = read(response, blob.size, start)?;
         match content.len() as u64 == blob.size && Digest::of(&content) == blob.digest {
             true => Ok(Some(content)),
             false => Err(invalid("the content of a result has another digest or size")),
@@ -227,20 +229,35 @@ fn time_for(size: u64) -> Duration {
     REQUEST + Duration::from_secs(size / RATE)
 }
 
-/// Reads a response that has at most `limit` bytes, whatever its headers say.
-fn read(mut response: Response<Body>, limit: u64) -> Result<Vec<u8>, ActionCacheError> {
-    let mut bytes = Vec::new();
-    let reader = response.body_mut().with_config().limit(u64::MAX).reader();
-    let read = reader.take(limit + 1).read_to_end(&mut bytes);
-    match read {
-        Ok(_) if bytes.len() as u64 > limit => Err(invalid("a response is larger than expected")),
-        Ok(_) => Ok(bytes),
-        // A time limit is an error of the library inside of one of the system.
-        Err(error) => Err(match explain(&error.into()) {
-            ActionCacheError::TimedOut => ActionCacheError::TimedOut,
-            // One response that ends early does not mean that the next one does.
-            _ => invalid("a response ends early"),
-        }),
+/// Reads a response that has at most `limit` bytes, whatever its headers say, and that arrives at the expected rate, whatever size a
+/// result claims to have.
+fn read(
+    mut response: Response<Body>,
+    limit: u64,
+    start: Instant,
+) -> Result<Vec<u8>, ActionCacheError> {
+    let (mut bytes, mut buffer) = (Vec::new(), vec![0; 64 << 10]);
+    let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
+    loop {
+        match reader.read(&mut buffer) {
+            Ok(0) => return Ok(bytes),
+            Ok(count) => bytes.extend_from_slice(&buffer[..count]),
+            // A time limit is an error of the library inside of one of the system.
+            Err(error) => {
+                return Err(match explain(&error.into()) {
+                    ActionCacheError::TimedOut => ActionCacheError::TimedOut,
+                    // One response that ends early does not mean that the next one does.
+                    _ => invalid("a response ends early"),
+                });
+            }
+        }
+        let received = bytes.len() as u64;
+        if received > limit {
+            return Err(invalid("a response is larger than expected"));
+        }
+        if start.elapsed() > time_for(received) {
+            return Err(ActionCacheError::TimedOut);
+        }
     }
 }
 

@@ -192,3 +192,36 @@ fn response_that_drips_is_cut_off() {
     assert_eq!(client(&host).get(&key()), Err(ActionCacheError::TimedOut));
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }
+
+#[test]
+fn large_size_gives_a_response_that_drips_no_more_time() {
+    use std::io::{Read, Write};
+    // A file of 200 MB, which may take more than three minutes.
+    let mut result = action_result();
+    result.pop();
+    result[1] += 3;
+    result[15] += 3;
+    result.extend_from_slice(&[0x80, 0x80, 0x80, 0x64]);
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let host = listener.local_addr().unwrap().to_string();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut request = [0; 4096];
+            let count = stream.read(&mut request).unwrap_or_default();
+            let head = |length: usize| {
+                format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n")
+            };
+            if String::from_utf8_lossy(&request[..count]).contains("/ac/") {
+                let _ = stream.write_all(&[head(result.len()).as_bytes(), &result].concat());
+                continue;
+            }
+            let _ = stream.write_all(head(200 << 20).as_bytes());
+            while stream.write_all(b"x").is_ok() {
+                std::thread::sleep(Duration::from_millis(500));
+            }
+        }
+    });
+    let start = Instant::now();
+    assert_eq!(client(&host).get(&key()), Err(ActionCacheError::TimedOut));
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
+}
