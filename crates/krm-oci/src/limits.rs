@@ -29,7 +29,7 @@ impl Default for ImageLimits {
 pub struct ArchiveLimits {
     /// The archive after decompression; 16 GiB.
     pub bytes: u64,
-    /// Entries; one million.
+    /// Entries, and paths with the directories above them; one million each.
     pub entries: u64,
     /// Length of a path; 4096, as Linux has it.
     pub path: usize,

@@ -11,6 +11,7 @@ mod whiteout;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
+use std::hash::{BuildHasher, RandomState};
 use std::io::{Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -28,7 +29,9 @@ pub(crate) struct Unpacker<'a> {
     used: Used,
     control: &'a Control,
     /// The paths of the current layer and of all directories above them.
-    written: HashSet<Box<[u8]>>,
+    written: Paths,
+    /// The paths of all layers: entries have directories above them that the archive need not list.
+    paths: u64,
     buffer: Vec<u8>,
 }
 
@@ -36,7 +39,8 @@ impl<'a> Unpacker<'a> {
     /// Unpacks into an empty directory.
     pub(crate) fn new(root: Directory, limits: ArchiveLimits, control: &'a Control) -> Self {
         let used = Used::default();
-        Self { root, limits, used, control, written: HashSet::new(), buffer: vec![0; 64 << 10] }
+        let (written, buffer) = (Paths::default(), vec![0; 64 << 10]);
+        Self { root, limits, used, control, written, paths: 0, buffer }
     }
 
     /// What the layers used of the limits.
@@ -46,7 +50,7 @@ impl<'a> Unpacker<'a> {
 
     /// Adds a layer, and returns its source after all of it was read.
     pub(crate) fn layer<R: Read>(&mut self, source: R) -> Result<R, OciKind> {
-        self.written.clear();
+        self.written.hashes.clear();
         let mut archive = Archive::new(source, self.limits, self.used);
         while let Some(entry) = archive.next()? {
             self.control.check()?;
@@ -68,7 +72,7 @@ impl<'a> Unpacker<'a> {
         }
         let parent = self.parent(entry, parents)?;
         let name = OsStr::from_bytes(name);
-        self.mark(&entry.path);
+        self.mark(&entry.path)?;
         match entry.kind {
             EntryKind::Directory => parent.make_directory(name, entry.mode),
             EntryKind::Symlink => parent.make_symlink(name, OsStr::from_bytes(&entry.link)),
@@ -130,7 +134,7 @@ impl<'a> Unpacker<'a> {
     ) -> Result<(), OciKind> {
         // A whiteout may be the only entry of a directory, which then exists in the image.
         let parent = self.parent(entry, parents)?;
-        self.mark(parents);
+        self.mark(parents)?;
         let mut path = parents.join(&b'/');
         let removed = match whiteout {
             Whiteout::Ignored => Ok(()),
@@ -139,7 +143,7 @@ impl<'a> Unpacker<'a> {
                     path.push(b'/');
                 }
                 path.extend_from_slice(name);
-                match self.written.contains(&*path) {
+                match self.written.contains(&path) {
                     true => Ok(()),
                     false => parent.remove(OsStr::from_bytes(name)),
                 }
@@ -157,7 +161,7 @@ impl<'a> Unpacker<'a> {
                 path.push(b'/');
             }
             path.extend_from_slice(name.as_bytes());
-            let removed = match self.written.contains(&**path) {
+            let removed = match self.written.contains(path) {
                 false => directory.remove(&name),
                 true if is_directory => self.make_opaque(&directory.open(&name)?, path),
                 true => Ok(()),
@@ -169,13 +173,42 @@ impl<'a> Unpacker<'a> {
     }
 
     /// Records that the current layer has a path.
-    fn mark(&mut self, path: &[Box<[u8]>]) {
+    fn mark(&mut self, path: &[Box<[u8]>]) -> Result<(), OciKind> {
         // From the end: the directories above a known path are known.
         for length in (1..=path.len()).rev() {
-            if !self.written.insert(path[..length].join(&b'/').into()) {
+            if !self.written.insert(&path[..length].join(&b'/')) {
                 break;
             }
+            self.paths += 1;
         }
+        let limit = self.limits.entries;
+        match self.paths > limit {
+            true => Err(OciKind::TooLarge { what: "the number of paths of an archive", limit }),
+            false => Ok(()),
+        }
+    }
+}
+
+/// A set of paths by their hashes, as a layer can have a million long ones. The keys are random, so no layer can have two paths with the
+/// same hash on purpose, and by chance it does not happen with so many bits.
+#[derive(Default)]
+struct Paths {
+    keys: [RandomState; 2],
+    hashes: HashSet<[u64; 2]>,
+}
+
+impl Paths {
+    fn hash(&self, path: &[u8]) -> [u64; 2] {
+        self.keys.each_ref().map(|key| key.hash_one(path))
+    }
+
+    fn contains(&self, path: &[u8]) -> bool {
+        self.hashes.contains(&self.hash(path))
+    }
+
+    /// Returns false if the path was known.
+    fn insert(&mut self, path: &[u8]) -> bool {
+        self.hashes.insert(self.hash(path))
     }
 }
 

@@ -179,6 +179,19 @@ fn limits_count_over_all_layers() {
     assert!(matches!(error, OciKind::TooLarge { limit: 200, .. }), "{error}");
 }
 
+#[test]
+fn directories_that_no_entry_lists_count() {
+    let root = Root::new();
+    let layer = |count: usize| -> Vec<u8> {
+        let path = |at: usize| format!("d{at}/{}f", "x/".repeat(40));
+        (0..count).flat_map(|at| file(&path(at), "")).collect()
+    };
+    root.unpack(&[layer(4)]).unwrap();
+    let error = root.unpack(&[layer(100)]).unwrap_err();
+    assert!(matches!(error, OciKind::TooLarge { limit: 200, .. }), "{error}");
+    assert!(root.tree().len() < 300);
+}
+
 /// One entry of a random layer: few names, so that they collide.
 fn entry() -> impl Strategy<Value = Vec<u8>> {
     let name = prop_oneof![
