@@ -207,3 +207,16 @@ fn statistics_and_pruning() {
     assert!(pruned.stderr.contains("results: removed 2 entries, "), "{}", pruned.stderr);
     assert_eq!((pruned.exit, entries(&sandbox).len()), (0, 0));
 }
+
+#[cfg(feature = "oci")]
+#[test]
+fn part_that_cannot_be_pruned_does_not_keep_the_others() {
+    let sandbox = Sandbox::new();
+    sandbox.write("file", b"");
+    let ran = sandbox.run("KRM_IMAGE_STORE=file/images krm cache prune --max-size 0");
+    assert_eq!(ran.exit, 3, "{}", ran.stderr);
+    assert!(ran.stderr.contains("error[image-store-error]"), "{}", ran.stderr);
+    for part in ["results", "git"] {
+        assert!(ran.stderr.contains(&format!("{part}: removed 0 entries")), "{}", ran.stderr);
+    }
+}

@@ -34,16 +34,27 @@ fn max_size(text: &str) -> Result<u64, String> {
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
+    let mut errors = Vec::new();
     for area in Area::ALL {
         let limit = args.max_size.unwrap_or(area.size_limit());
-        let removed = prune(area, limit).map_err(Failure::input)?;
+        let removed = match prune(area, limit) {
+            Ok(removed) => removed,
+            // Such as a store of images that is read-only, as in CI. The other parts are pruned all the same.
+            Err(error) => {
+                errors.push(error);
+                continue;
+            }
+        };
         let entries = match removed.entries {
             1 => "1 entry".to_owned(),
             count => format!("{} entries", number(count)),
         };
         console.status(&format!("{}: removed {entries}, {}", area.name(), size(removed.bytes)));
     }
-    Ok(Exit::Success)
+    match errors.is_empty() {
+        true => Ok(Exit::Success),
+        false => Err(Failure::Diagnostics(Exit::Input, errors)),
+    }
 }
 
 fn prune(area: Area, limit: u64) -> Result<Usage, Diagnostic> {
