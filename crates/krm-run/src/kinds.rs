@@ -61,7 +61,7 @@ diagnostic_kinds! {
         /// krm.lock asks for signatures, and cosign is not installed.
         CosignMissing = "cosign-missing": "krm.lock asks for a signature, and cosign is not on PATH", hint "install cosign";
         /// No server of the remote runtime can be reached.
-        RemoteUnreachable { reason: String } = "remote-runtime-unreachable": "cannot reach a server of the remote runtime: {reason}", hint "check that the servers of --runtime are running";
+        RemoteUnreachable { reason: String } = "remote-runtime-unreachable": "cannot reach a server of the remote runtime: {reason}", hint "check that the servers of --runtime are running, and that the address begins with `grpcs://` if they use TLS";
         /// The server does not have the function.
         RemoteNotFound { message: String } = "remote-function-not-found": "the server does not have the function: {message}";
         /// The server reported a failure.

@@ -410,6 +410,13 @@ impl RuntimeFactory {
 /// Adds the built-in function that the user may have meant by a container image: that of its name with other tags, or one with a
 /// similar name.
 pub fn suggest_builtin(error: Diagnostic, image: &str) -> Diagnostic {
+    use RunKind::{RemoteFailed, RemoteUnreachable, RemoteUnsupported};
+    if let Some(RemoteUnreachable { .. } | RemoteFailed { .. } | RemoteUnsupported { .. }) =
+        error.kind()
+    {
+        // The same would happen with a built-in function.
+        return error;
+    }
     let has_tags = |it: &&Builtin| !it.tags().is_empty();
     match (builtin_of(image).filter(has_tags), similar_builtin(image)) {
         (Some(builtin), _) => error.hint(builtin_tags(builtin)),

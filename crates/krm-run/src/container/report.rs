@@ -55,7 +55,9 @@ impl RuntimeReport {
                 Self { name, is_usable: true, detail: format!("{limits}{proc}"), remedy: None }
             }
             Err(reason) => {
-                let obstacle = sandbox.obstacle().map(|it| format!(" ({it})")).unwrap_or_default();
+                // What bwrap says names the reason already, and it may not even have been started.
+                let obstacle = sandbox.obstacle().filter(|_| builder == Builder::Krm);
+                let obstacle = obstacle.map(|it| format!(" ({it})")).unwrap_or_default();
                 unusable(format!("{reason}{obstacle}"), sandbox.remedy(builder, environment))
             }
         }

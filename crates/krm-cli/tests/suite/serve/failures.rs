@@ -36,6 +36,7 @@ fn unknown_functions_and_unreachable_servers_are_errors() {
         unreachable.stderr
     );
     assert!(unreachable.stderr.contains("refused"), "{}", unreachable.stderr);
+    assert!(!unreachable.stderr.contains("built-in tag"), "{}", unreachable.stderr);
     let invalid = eval("set-labels:v0.2.0", "host/path");
     assert_eq!(invalid.exit, 2);
     assert!(invalid.stderr.contains("error[invalid-grpc-address]"), "{}", invalid.stderr);
