@@ -98,7 +98,7 @@ fn variants(krm: &Path, kustomize: Option<&PathBuf>, directory: &Path) -> TaskRe
 }
 
 /// Compiles the program to Wasm, if the target is installed.
-fn module(place: &Path) -> Option<PathBuf> {
+pub(super) fn module(place: &Path) -> Option<PathBuf> {
     let (source, module) = (place.join("cat.rs"), place.join("cat.wasm"));
     fs::write(&source, CAT).ok()?;
     let mut compiler = Command::new("rustc");

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: measures krm and other tools on the same work in one interleaved run.
 
 mod baseline;
+mod cache;
 mod containers;
 mod fmt;
 mod functions;
@@ -87,6 +88,9 @@ pub(crate) fn run(args: lexopt::Parser) -> TaskResult {
     }
     if options.selects(repository::NAME) {
         repository::run(&options, &tools)?;
+    }
+    if options.selects(cache::NAME) {
+        cache::run(&options, &tools, &mut corpora)?;
     }
     if options.selects(serve::NAME) {
         serve::run(&options, &tools)?;

@@ -91,6 +91,11 @@ fn kptfile(run: Option<usize>, program: impl Fn(&str) -> String) -> String {
     format!("{head}pipeline:\n  mutators:\n{functions}")
 }
 
+/// A Kptfile with the pipeline of built-in functions.
+pub(super) fn pipeline() -> String {
+    kptfile(Some(1), |name| format!("image: {name}"))
+}
+
 fn prepare(packages: &[PathBuf], run: usize, program: impl Fn(&str) -> String) -> TaskResult {
     for package in packages {
         fs::write(package.join("Kptfile"), kptfile(Some(run), &program))?;
