@@ -25,6 +25,11 @@ impl ConflictFile {
     ) -> Result<ResolvedFiles, Diagnostic> {
         let mut files = ResolvedFiles::new();
         for record in self.records.iter().filter(|record| record.taken != side) {
+            if record.is_whole_file() {
+                // Not read: it may be a binary file.
+                files.insert(record.file.clone(), whole_file(record, side)?);
+                continue;
+            }
             // A resource moves to a path of the package, which is not relative to the records.
             let target = record.is_move().then(|| string_value(record, side)).flatten();
             let target = target.map(|target| format!("/{target}"));
@@ -45,20 +50,21 @@ impl ConflictFile {
     }
 }
 
+/// The new text of a file that is merged as a whole. That of a binary file is not recorded.
+fn whole_file(record: &ConflictRecord, side: Side) -> Result<Option<String>, Diagnostic> {
+    match (record.value(side), &record.text) {
+        (None, _) => Ok(None),
+        (Some(_), Some(text)) => Ok(Some(text.clone())),
+        (Some(_), None) => Err(stale(record)),
+    }
+}
+
 /// The new text of the file of a record.
 fn resolve(
     record: &ConflictRecord,
     side: Side,
     text: Option<String>,
 ) -> Result<Option<String>, Diagnostic> {
-    if record.is_whole_file() {
-        // The value in the message is not the content of a binary file.
-        return match (record.value(side), &record.text) {
-            (None, _) => Ok(None),
-            (Some(_), Some(text)) => Ok(Some(text.clone())),
-            (Some(_), None) => Err(stale(record)),
-        };
-    }
     if record.is_about_layout() {
         return Err(stale(record));
     }

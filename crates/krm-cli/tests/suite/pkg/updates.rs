@@ -199,6 +199,29 @@ fn moved_and_renamed_files_are_followed() {
 }
 
 #[test]
+fn conflict_of_a_binary_file_is_resolved_by_hand_or_for_local() {
+    let remote = Remote::new();
+    let logo = |path: &str, end: u8| remote.sandbox.write(path, &[0x89, b'P', 0xff, end]);
+    logo("up/shop/logo.png", 1);
+    remote.commit("v2", &[]);
+    remote.ok("krm pkg get -q up/shop@v2");
+    logo("up/shop/logo.png", 2);
+    remote.commit("v3", &[("shop/README.md", "# theirs\n")]);
+    logo("shop/logo.png", 3);
+    remote.write("shop/README.md", "# ours\n");
+    let error = remote.fails(1, "krm pkg update -q shop@v3 --on-conflict mark");
+    assert!(error.contains("note: local: \"binary, 4 bytes\""), "{error}");
+    let error = remote.fails(3, "krm cfg merge3 --to shop --resolve upstream");
+    assert!(error.contains("error[merge-stale-record]: cannot resolve"), "{error}");
+    assert!(error.contains("logo.png") && error.contains("resolve it by hand"), "{error}");
+    assert_eq!(remote.read("shop/README.md"), "# ours\n");
+    remote.ok("krm cfg merge3 --to shop --resolve local");
+    assert!(!remote.exists("shop/.krm-conflicts.yaml"));
+    let logo = std::fs::read(remote.sandbox.path().join("shop/logo.png")).unwrap();
+    assert_eq!(logo, [0x89, b'P', 0xff, 3]);
+}
+
+#[test]
 fn binary_files_templates_and_ignored_files_are_updated() {
     let remote = Remote::new();
     let template = "{{ if .x }}\na: {{ .y }}\n{{ end }}\n";

@@ -41,8 +41,10 @@ pub fn merge_other_file(
     // A recorded conflict leaves the file as it is.
     let taken = if on_conflict == OnConflict::Mark { Side::Local } else { on_conflict.taken() };
     let text = |content: Option<&[u8]>| {
-        let text = content.map(String::from_utf8_lossy);
-        text.map(|text| json::string(&text))
+        let content = content?;
+        let summary = || format!("binary, {} bytes", content.len());
+        let text = std::str::from_utf8(content).map_or_else(|_| summary(), str::to_owned);
+        Some(json::string(&text))
     };
     let conflict = Conflict {
         id: conflict_id("", path, kind),
