@@ -58,12 +58,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let copy = Copy::of(&loaded)?;
     run_quietly(&["fn", "eval", &copy.name(), "--image", "fix"], &copy, &args.dir)?;
     let fixed = copy.load(global)?;
-    if !args.no_verify {
-        verify(&copy, &fixed, &args.dir, global)?;
-    }
     let plan = changes(&loaded, &fixed)?;
     if plan.is_empty() {
         console.status("nothing to migrate: every Kptfile is of version kpt.dev/v1");
+    } else if !args.no_verify {
+        verify(&copy, &fixed, &args.dir, global)?;
     }
     plan::apply_or_preview(&plan, &args.preview, &lock, console)
 }
@@ -118,9 +117,15 @@ fn run_quietly(arguments: &[&str], copy: &Copy, dir: &str) -> Result<(), Failure
     };
     let mut console = Console::new(&global);
     console.show_as(&copy.name(), dir);
-    match function::run(&command, &global, &mut console)? {
-        Exit::Success => Ok(()),
-        _ => Err(failed()),
+    match function::run(&command, &global, &mut console) {
+        Ok(Exit::Success) => Ok(()),
+        // Reported here, where the copy has the name of the package.
+        Err(Failure::Diagnostics(_, errors)) => {
+            console.report_all(&errors);
+            Err(failed())
+        }
+        Ok(_) => Err(failed()),
+        Err(failure) => Err(failure),
     }
 }
 

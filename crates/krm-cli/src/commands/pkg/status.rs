@@ -138,6 +138,7 @@ fn lines(status: &PackageStatus) -> Vec<String> {
     let upstream = &local.upstream;
     let strategy = upstream.strategy.unwrap_or_default().name();
     let (address, directory) = (upstream.location.address(), upstream.location.directory());
+    let directory = directory.trim_end_matches('/');
     let version = match &local.lock {
         Some(lock) => format!("{} ({})", lock.reference, short(&lock.revision)),
         None => "unknown: there is no upstreamLock".to_owned(),

@@ -1,6 +1,6 @@
 //! `krm pkg vendor`, `--locked`, and `krm pkg migrate`.
 
-use super::repository::{DEPLOYMENT, Remote};
+use super::repository::{DEPLOYMENT, KPTFILE, Remote};
 
 #[test]
 fn locked_update_takes_the_commit_of_the_lock_file() {
@@ -89,6 +89,21 @@ fn migrated_package_renders_to_itself() {
     assert!(remote.read("old/web.yaml").contains("replicas: 3 # kpt-set: ${replicas}\n"));
     assert_eq!(remote.read("old/notes.txt"), "stays\n");
     remote.ok("krm fn render old --check -q && krm pkg migrate old --check");
+}
+
+#[test]
+fn migration_that_cannot_be_rendered_is_refused_and_names_the_package() {
+    let remote = Remote::new();
+    let pipeline = "pipeline:\n  mutators:\n  - image: example.com/own:v1\n";
+    remote.write("old/Kptfile", &format!("{OLD}{pipeline}"));
+    let error = remote.fails(3, "krm pkg migrate old");
+    assert!(error.contains("error[function-not-built-in]"), "{error}");
+    assert!(error.contains("--> old/Kptfile:"), "{error}");
+    assert!(error.contains("error[migration-failed]") && error.contains("--no-verify"), "{error}");
+    assert!(!error.contains("krm-migrate"), "the temporary copy is not shown: {error}");
+    // Nothing to migrate is nothing to render.
+    remote.write("new/Kptfile", &format!("{KPTFILE}{pipeline}"));
+    remote.ok("krm pkg migrate new");
 }
 
 #[test]
