@@ -200,6 +200,14 @@ fn scp_host(text: &str) -> Option<&str> {
     (!host.contains('/') && !text.contains("://") && !is_local(text)).then_some(host)
 }
 
+/// Whether a repository is on this machine.
+pub(crate) fn is_local_repository(repo: &str) -> bool {
+    match repo.split_once("://") {
+        Some((scheme, _)) => scheme.eq_ignore_ascii_case("file"),
+        None => scp_host(repo).is_none(),
+    }
+}
+
 fn is_local(text: &str) -> bool {
     text.starts_with(['/', '.', '~']) || Path::new(text.split('@').next().unwrap_or(text)).exists()
 }

@@ -13,9 +13,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use krm_core::functions::kptfile::upstream::UpstreamLocation;
+use krm_core::merge::CONFLICT_FILE;
 use krm_core::{Diagnostic, PackagePath};
 
-pub(crate) use address::{PackageAddress, without_credentials};
+use crate::disk;
+
+pub(crate) use address::{PackageAddress, is_local_repository, without_credentials};
 pub(crate) use kinds::SourceKind;
 pub(crate) use oci::{CREATED, REVISION, SOURCE, image_digest, push, sandbox};
 
@@ -70,4 +73,12 @@ pub(crate) fn open(
         }
         UpstreamLocation::Oci { image, directory } => oci::open(image, directory),
     }
+}
+
+/// What is skipped because of [`is_reserved`].
+const RESERVED: &str = "a file with a reserved name";
+
+/// Whether a path has the name of a file that krm creates while it writes: one from elsewhere would be in the way, or be taken for its own.
+fn is_reserved(path: &str) -> bool {
+    path.split('/').any(|name| disk::is_internal_file(name) && name != CONFLICT_FILE)
 }

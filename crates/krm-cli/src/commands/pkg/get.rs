@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use krm_core::functions::kptfile::upstream::{
-    UpdateStrategy, Upstream, UpstreamLock, upstream, upstream_lock, with_name, write_upstream,
+    UpdateStrategy, Upstream, UpstreamLocation, UpstreamLock, package_name, upstream,
+    upstream_lock, with_name, write_upstream,
 };
 use krm_core::{Diagnostic, PackagePath, Plan};
 use krm_yaml::{File, Value};
@@ -53,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "STRATEGY", default_value = "resource-merge")]
     strategy: Strategy,
 
-    /// Make an instance of the package: write its name to package-context.yaml, from which functions take it
+    /// Make an instance of the package: write the names of it and its subpackages to package-context.yaml, from which functions take them
     #[arg(long)]
     for_deployment: bool,
 
@@ -91,9 +92,9 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         strategy: Some(args.strategy.into()),
     };
     write_kptfile(&mut fetched, "", Some(&name), &upstream, &revision).map_err(Failure::input)?;
-    get_dependencies(&mut fetched, &mut Vec::new(), 0).map_err(Failure::input)?;
+    get_dependencies(&mut fetched, &address.location, &mut Vec::new()).map_err(Failure::input)?;
     if args.for_deployment {
-        write_context(&mut fetched, &name)?;
+        write_contexts(&mut fetched)?;
     }
     report_skipped(&fetched, &dest, console);
     let lock = plan::lock_directory(&dest, &args.preview, console)?;
@@ -165,11 +166,12 @@ pub(super) fn write_kptfile(
     Ok(())
 }
 
-/// Gets packages that a Kptfile of the package only refers to: it has an upstream, but was never fetched.
+/// Gets packages that a Kptfile of the package only refers to: it has an upstream, but was never fetched. `seen` are the packages on the
+/// way to this one, which came from `location`.
 fn get_dependencies(
     fetched: &mut FetchedPackage,
+    location: &UpstreamLocation,
     seen: &mut Vec<(String, String)>,
-    depth: usize,
 ) -> Result<(), Diagnostic> {
     let mut waiting: Vec<(String, Upstream)> = Vec::new();
     for (path, file) in &fetched.files {
@@ -189,9 +191,13 @@ fn get_dependencies(
     for (directory, upstream) in waiting {
         let key =
             (upstream.location.address().to_owned(), upstream.location.directory().to_owned());
-        if depth >= DEEPEST || seen.contains(&key) {
-            let error = Diagnostic::error(PkgKind::CircularPackages { repo: key.0 });
-            return Err(error.in_file(format!("{directory}/Kptfile")));
+        let refused = |kind| Err(Diagnostic::error(kind).in_file(format!("{directory}/Kptfile")));
+        if seen.len() >= DEEPEST || seen.contains(&key) {
+            return refused(PkgKind::CircularPackages { repo: key.0 });
+        }
+        // Who wrote the package must not decide which files of this machine become part of it. Compat: git refuses such submodules.
+        if is_local(&upstream.location) && !is_local(location) {
+            return refused(PkgKind::LocalUpstream { repo: key.0 });
         }
         let source = package_source::open(&upstream.location, None)?;
         let reference = Some(upstream.reference.as_str()).filter(|it| !it.is_empty());
@@ -207,7 +213,7 @@ fn get_dependencies(
         }
         write_kptfile(&mut inner, "", None, &upstream, &revision)?;
         seen.push(key);
-        get_dependencies(&mut inner, seen, depth + 1)?;
+        get_dependencies(&mut inner, &upstream.location, seen)?;
         seen.pop();
         let below =
             |(path, file): (PackagePath, FetchedFile)| (path.in_directory(&directory), file);
@@ -219,15 +225,36 @@ fn get_dependencies(
     Ok(())
 }
 
-/// Compat: kpt writes the name of an instance to the ConfigMap of each package in it.
-fn write_context(fetched: &mut FetchedPackage, name: &str) -> Result<(), Failure> {
-    let path = PackagePath::new("package-context.yaml");
-    let path = path.map_err(|error| Failure::input(Diagnostic::error(error)))?;
-    let old = fetched.files.get(&path).map(|it| String::from_utf8_lossy(&it.content).into_owned());
-    let template = old.unwrap_or_else(|| CONTEXT.to_owned());
-    let text = with_values(&template, vec![("data.name", Value::string(name.to_owned()))])?;
-    let content = text.into_bytes().into();
-    fetched.files.insert(path, FetchedFile { content, is_executable: false });
+fn is_local(location: &UpstreamLocation) -> bool {
+    match location {
+        UpstreamLocation::Git { repo, .. } => package_source::is_local_repository(repo),
+        UpstreamLocation::Oci { .. } => false,
+    }
+}
+
+/// Writes the name of each package to its ConfigMap, from which functions take it. Subpackages have their own.
+///
+/// Compat: kpt replaces the ConfigMap, and removes it from files of other names. Here other values stay.
+fn write_contexts(fetched: &mut FetchedPackage) -> Result<(), Failure> {
+    let text = |file: &FetchedFile| String::from_utf8_lossy(&file.content).into_owned();
+    let packages: Vec<(String, String)> = fetched
+        .files
+        .iter()
+        .filter(|(path, _)| path.name() == "Kptfile")
+        .filter_map(|(path, file)| {
+            let kptfile = File::parse(text(file)).ok()?;
+            Some((path.directory().to_owned(), package_name(&kptfile)?))
+        })
+        .collect();
+    for (directory, name) in packages {
+        let path = PackagePath::new("package-context.yaml");
+        let path = path.map_err(|error| Failure::input(Diagnostic::error(error)))?;
+        let path = path.in_directory(&directory);
+        let template = fetched.files.get(&path).map_or(CONTEXT.to_owned(), text);
+        let text = with_values(&template, vec![("data.name", Value::string(name))])?;
+        let content = text.into_bytes().into();
+        fetched.files.insert(path, FetchedFile { content, is_executable: false });
+    }
     Ok(())
 }
 

@@ -26,6 +26,9 @@ diagnostic_kinds! {
         LfsPointer = "lfs-pointer": "got the pointer of git LFS, not the content", hint "get the file itself with git LFS";
         /// Packages that refer to each other.
         CircularPackages { repo: String } = "circular-packages": "the package refers to itself through {repo}";
+        /// A package from elsewhere that refers to a repository of this machine.
+        LocalUpstream { repo: String } = "local-upstream": "refused to get {repo} of this machine for a package from elsewhere",
+            hint "if you trust the package, get the subpackage with a `krm pkg get` of its own";
         /// A directory without a Kptfile.
         NoKptfile = "no-package": "the directory is not a package", hint "use `krm pkg init` to make it one, or `krm pkg get` to get one";
         /// A package that does not come from anywhere.

@@ -15,7 +15,9 @@ use krm_core::{Diagnostic, PackagePath};
 
 use super::address::{check_reference, check_url};
 use super::cache::CacheEntry;
-use super::{FetchedFile, FetchedPackage, PackageSource, Revision, SourceKind};
+use super::{
+    FetchedFile, FetchedPackage, PackageSource, RESERVED, Revision, SourceKind, is_reserved,
+};
 use crate::cache_directory::Area;
 use crate::console::Activity;
 use crate::disk::io_reason;
@@ -337,6 +339,7 @@ impl PackageSource for GitSource {
                 "120000" => Some("a symlink"),
                 "160000" => Some("a submodule"),
                 NOT_UTF8 => Some("a path that is not UTF-8"),
+                _ if is_reserved(&entry.path) => Some(RESERVED),
                 _ => None,
             };
             if let Some(what) = what {

@@ -138,14 +138,22 @@ impl Git {
 
     /// Why git failed, in one line, without the credentials of the URL.
     fn reason(&self, stderr: &[u8]) -> String {
-        let text = String::from_utf8_lossy(stderr);
-        let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-        let is_noise = |line: &&str| line.starts_with("hint:") || line.starts_with("warning:");
-        let lines: Vec<&str> = lines.filter(|line| !is_noise(line)).collect();
-        let first = lines.len().saturating_sub(3);
-        let text = lines[first..].join("; ");
+        let text = last_lines(&String::from_utf8_lossy(stderr));
         redact(&text.replace(&self.url, &self.public_url()))
     }
+}
+
+/// The last lines that say something about the failure. What git adds to each failure of ssh would leave no room for the reason.
+fn last_lines(stderr: &str) -> String {
+    let is_advice = |line: &&str| {
+        line.starts_with("hint:")
+            || line.starts_with("warning:")
+            || line.starts_with("Please make sure you have the correct access rights")
+            || *line == "and the repository exists."
+    };
+    let lines = stderr.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines: Vec<&str> = lines.filter(|line| !is_advice(line)).collect();
+    lines[lines.len().saturating_sub(3)..].join("; ")
 }
 
 const NULL_DEVICE: &str = if cfg!(windows) { "NUL" } else { "/dev/null" };
@@ -269,6 +277,15 @@ mod tests {
         ] {
             assert!(!is_allowed(key), "{key}");
         }
+    }
+
+    #[test]
+    fn reason_of_ssh_is_reported() {
+        let stderr = "ssh: connect to host x.io port 22: Connection refused\r\nfatal: Could not read from remote repository.\n\nPlease make sure you have the correct access rights\nand the repository exists.\n";
+        assert_eq!(
+            last_lines(stderr),
+            "ssh: connect to host x.io port 22: Connection refused; fatal: Could not read from remote repository."
+        );
     }
 
     #[test]

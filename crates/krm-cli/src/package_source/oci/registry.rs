@@ -10,7 +10,9 @@ use krm_oci::{
     PackageFile, Reference,
 };
 
-use super::super::{FetchedFile, FetchedPackage, PackageSource, Revision, SourceKind};
+use super::super::{
+    FetchedFile, FetchedPackage, PackageSource, RESERVED, Revision, SourceKind, is_reserved,
+};
 use super::settings::Settings;
 
 /// The tag of an address without one.
@@ -136,6 +138,10 @@ impl PackageSource for OciSource {
         let mut fetched = FetchedPackage::default();
         for file in &package.files {
             let Some(path) = self.inside(&file.path) else { continue };
+            if is_reserved(path) {
+                fetched.skipped.push((path.to_owned(), RESERVED));
+                continue;
+            }
             let path = PackagePath::new(path).map_err(Diagnostic::error)?;
             let content = file.data.as_slice().into();
             fetched.files.insert(path, FetchedFile { content, is_executable: file.executable });

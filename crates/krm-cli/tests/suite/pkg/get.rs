@@ -178,6 +178,27 @@ fn instance_for_deployment_has_its_name_as_context() {
     assert!(remote.read("my-shop/Kptfile").contains("updateStrategy: fast-forward\n"));
 }
 
+/// Compat: a pipeline of a subpackage may take its name from there, too.
+#[test]
+fn subpackages_of_an_instance_have_their_own_names_as_context() {
+    let remote = Remote::new();
+    let context = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: kptfile.kpt.dev\ndata:\n  name: example # set\n  tier: web\n";
+    remote.commit(
+        "v2",
+        &[
+            ("all/Kptfile", &KPTFILE.replace("shop", "all")),
+            ("all/one/Kptfile", &KPTFILE.replace("shop", "one")),
+            ("all/one/two/Kptfile", &KPTFILE.replace("shop", "two")),
+            ("all/one/two/package-context.yaml", context),
+        ],
+    );
+    remote.ok("krm pkg get -q up/all@v2 mine --for-deployment");
+    let read = |directory: &str| remote.read(&format!("mine/{directory}package-context.yaml"));
+    assert!(read("").ends_with("data:\n  name: mine\n"), "{}", read(""));
+    assert!(read("one/").ends_with("data:\n  name: one\n"), "{}", read("one/"));
+    assert_eq!(read("one/two/"), context.replace("example", "two"));
+}
+
 #[test]
 fn referenced_subpackages_are_fetched() {
     let remote = Remote::new();

@@ -81,6 +81,21 @@ fn addresses_that_are_options_or_programs_are_refused() {
 }
 
 #[test]
+fn files_with_names_of_journals_are_skipped() {
+    let remote = Remote::new();
+    for name in ["shop/.krm-journal", "shop/sub/.krm-journal", "shop/.krm-0a-1", "shop/.krm-x/y"] {
+        remote.write(&format!("up/{name}"), "x\n");
+    }
+    remote.commit("v2", &[("shop/a.yaml", "a: 1\n")]);
+    let ran = remote.run("krm pkg get up/shop@v2");
+    assert_eq!(ran.exit, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("a file with a reserved name").count(), 4);
+    let package = remote.package();
+    assert!(package.contains_key("shop/a.yaml"));
+    assert!(!package.keys().any(|it| it.contains(".krm-")), "{package:?}");
+}
+
+#[test]
 fn missing_or_old_git_is_a_clear_error() {
     let remote = Remote::new();
     let only = "mkdir -p bin && cp $(command -v krm) bin/";

@@ -138,6 +138,23 @@ fn pushed_package_has_the_form_of_flux() {
     ));
 }
 
+/// The same holds for packages of git servers; a registry is the simplest place that is not on this machine.
+#[test]
+fn package_from_elsewhere_cannot_refer_to_repositories_of_this_machine() {
+    let Some(registry) = Registry::start("") else { return };
+    let url = format!("file://{}/up", registry.remote.sandbox.path().display());
+    for repo in [&*url, "FILE:///etc", "/etc", "../up"] {
+        let kptfile = format!(
+            "apiVersion: kpt.dev/v1\nkind: Kptfile\nmetadata:\n  name: inner\nupstream:\n  type: git\n  git:\n    repo: {repo}\n    directory: /other\n    ref: v1\n"
+        );
+        registry.remote.write("up/shop/inner/Kptfile", &kptfile);
+        registry.ok("krm pkg push -q up/shop oci://HOST/team/shop:hostile");
+        let error = registry.fails(3, "krm pkg get -q oci://HOST/team/shop:hostile mine");
+        assert!(error.contains("error[local-upstream]: inner/Kptfile:"), "{error}");
+        assert!(!registry.remote.exists("mine"));
+    }
+}
+
 #[test]
 fn package_of_a_registry_is_fetched_and_updated() {
     let Some(registry) = Registry::start("") else { return };
