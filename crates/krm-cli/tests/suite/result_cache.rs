@@ -212,8 +212,9 @@ fn statistics_and_pruning() {
 #[test]
 fn part_that_cannot_be_pruned_does_not_keep_the_others() {
     let sandbox = Sandbox::new();
-    sandbox.write("file", b"");
-    let ran = sandbox.run("KRM_IMAGE_STORE=file/images krm cache prune --max-size 0");
+    let ran = sandbox.run(
+        "mkdir -p images/blobs images/lock; KRM_IMAGE_STORE=images krm cache prune --max-size 0",
+    );
     assert_eq!(ran.exit, 3, "{}", ran.stderr);
     assert!(ran.stderr.contains("error[image-store-error]"), "{}", ran.stderr);
     for part in ["results", "git"] {

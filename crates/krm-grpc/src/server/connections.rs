@@ -1,4 +1,4 @@
-//! The connections of clients, also after the system had no file for one.
+//! The connections of clients, with a pause while the system has no file for one.
 
 use std::io;
 use std::pin::Pin;
@@ -13,10 +13,10 @@ use tonic::transport::server::TcpIncoming;
 /// The pause after a connection that could not be accepted.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Accepts connections for ever.
+/// Accepts connections.
 ///
-/// The library ends the server with the first error that it does not know. Too many open files is one of these, and clients cause it
-/// by opening connections.
+/// The library tries again at once after an error. With too many open files, which clients cause by opening connections, that would keep a
+/// processor busy until some are closed.
 pub(super) struct Connections {
     incoming: TcpIncoming,
     pause: Option<Pin<Box<Sleep>>>,

@@ -80,6 +80,15 @@ impl Server {
         text
     }
 
+    /// The processor time that it has used, in ticks: usually a hundredth of a second each.
+    #[cfg(target_os = "linux")]
+    pub(super) fn processor_ticks(&self) -> u64 {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).unwrap();
+        // The name in parentheses may contain spaces.
+        let (_, fields) = stat.rsplit_once(") ").unwrap();
+        fields.split(' ').skip(11).take(2).map(|it| it.parse::<u64>().unwrap()).sum()
+    }
+
     pub(super) fn signal(&self, signal: &str) {
         let status =
             Command::new("kill").args(["-s", signal, &self.process.id().to_string()]).status();
