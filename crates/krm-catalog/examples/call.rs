@@ -13,14 +13,15 @@ use krm_sdk::{Error, Resource};
 fn main() -> Result<(), Error> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().ok_or_else(|| Error::new("usage: call NAME [KEY=VALUE]…"))?;
-    let function = krm_catalog::find(&name)
-        .ok_or_else(|| Error::new(format!("`{name}` is not built in")))?;
+    let function =
+        krm_catalog::find(&name).ok_or_else(|| Error::new(format!("`{name}` is not built in")))?;
 
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let (stream, mut list) = Stream::read(text)?;
 
-    let mut config = Resource::parse("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\n")?;
+    let mut config =
+        Resource::parse("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: config}\n")?;
     for argument in arguments {
         let (key, value) = argument
             .split_once('=')

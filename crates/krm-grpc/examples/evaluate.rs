@@ -48,8 +48,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let running = std::thread::spawn(move || server.run(Arc::new(Functions), &observer, &flag));
 
     let address = Address::parse(&format!("grpc://{address}")).ok_or("not an address")??;
-    let client =
-        Client::new(ClientSettings { address, tls: TlsFiles::default(), max_message: MAX_MESSAGE })?;
+    let client = Client::new(ClientSettings {
+        address,
+        tls: TlsFiles::default(),
+        max_message: MAX_MESSAGE,
+    })?;
     let mut input = Vec::new();
     std::io::stdin().read_to_end(&mut input)?;
     let not_cancelled = AtomicBool::new(false);

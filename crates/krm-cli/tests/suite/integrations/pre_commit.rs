@@ -30,7 +30,10 @@ fn hooks_render_and_format_before_a_commit() {
     assert!(ran.stdout.contains("check YAML (krm)"), "{}", ran.stdout);
     assert!(ran.stdout.contains("files were modified by this hook"), "{}", ran.stdout);
     let rendered = &sandbox.files()["shop/deployment.yaml"];
-    assert!(rendered.contains("{a-team: shop, app: web}") && rendered.contains("replicas: 3 #"), "{rendered}");
+    assert!(
+        rendered.contains("{a-team: shop, app: web}") && rendered.contains("replicas: 3 #"),
+        "{rendered}"
+    );
     let ran = sandbox.run(&format!("git add . && {run}"));
     assert_eq!(ran.exit, 0, "a second run changes nothing: {}{}", ran.stdout, ran.stderr);
 }
