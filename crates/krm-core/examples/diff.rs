@@ -21,7 +21,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // The schema of Kubernetes says which lists have merge keys, so that containers are compared by name.
     let schema = Schema::kubernetes();
     let options = ListOptions { schema: Some(&schema), ..ListOptions::default() };
-    let changes = diff_packages(&old, &new, false, options).map_err(first)?;
+    let changes = diff_packages(&old, &new, false, options).map_err(|errors| first(&errors))?;
 
     let mut text = String::new();
     for change in changes.iter().filter(|change| change.is_semantic()) {
@@ -40,6 +40,6 @@ fn package(path: &str) -> Result<Package, Box<dyn Error>> {
     Ok(Package::new(vec![PackageFile::from_text("all.yaml", &text)?]))
 }
 
-fn first(errors: Vec<Diagnostic>) -> String {
+fn first(errors: &[Diagnostic]) -> String {
     errors.first().map(|error| error.message().to_string()).unwrap_or_default()
 }
