@@ -39,7 +39,7 @@ pub(crate) const TASKS: &[Task] = &[
         ],
     ),
     task(
-        "Get and update packages of others",
+        "Get and update upstream packages",
         &[
             "pkg get",
             "pkg update",

@@ -9,7 +9,7 @@
 //! | [`Client::push_package`], [`Client::pull_package`] | packages of files in the form of Flux |
 //! | [`ActionCache`] | results that others share, on a server such as bazel-remote |
 //!
-//! All but references, digests and errors is in the feature `client`.
+//! Everything but references, digests and errors is in the feature `client`.
 //!
 //! # Name an image
 //!

@@ -24,10 +24,11 @@
 //! A test is one call of [`run_dir`]. With `UPDATE_CASES=1` in the environment it writes the actual outcomes into the
 //! files instead of comparing them; review the result with `git diff`.
 //!
-//! [`KubernetesReader`] asks Kubernetes' own reader what a text means.
+//! [`run_example`] runs an example of the crate under test. [`KubernetesReader`] asks Kubernetes' own reader what a text means.
 
 mod case;
 mod diff;
+mod example;
 mod kubernetes_reader;
 #[cfg(test)]
 mod repository;
@@ -35,5 +36,6 @@ mod run;
 
 pub use case::{Case, CaseError, Section};
 pub use diff::{PatchError, diff, patch};
+pub use example::run_example;
 pub use kubernetes_reader::{KubernetesReader, Reading};
 pub use run::{diff_from_input, run_dir};

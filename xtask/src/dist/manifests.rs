@@ -126,6 +126,11 @@ mod tests {
     ];
 
     #[test]
+    fn summary_is_short_enough_for_homebrew() {
+        assert!(super::super::SUMMARY.len() <= 80);
+    }
+
+    #[test]
     fn every_architecture_has_its_own_archive_and_sum() {
         let formula = homebrew(DOWNLOADS);
         let arm = formula.split("on_arm do").nth(1).expect("a block for arm");

@@ -23,7 +23,7 @@ const BILL_OF_MATERIALS: &str = "krm.cdx.json";
 
 /// What krm is, for package managers.
 const SUMMARY: &str =
-    "Edit, merge, validate and transform Kubernetes manifests without changing other bytes";
+    "Edit, merge, validate and transform Kubernetes manifests without reformatting";
 
 /// The targets of a release. The one of this machine also writes the manual pages and completions of all archives.
 const TARGETS: &[&str] = &["x86_64-unknown-linux-musl", "aarch64-unknown-linux-musl"];

@@ -13,6 +13,9 @@ const CARGO_RPM: Tool = Tool { name: "cargo-generate-rpm", version: "0.21.1", fe
 /// The program that packs wheels, a package of PyPI.
 const WHEEL: &str = "wheel==0.45.1";
 
+/// The files of the sources that a wheel contains as its licence.
+const LICENSES: [&str; 2] = ["LICENSE", "NOTICE"];
+
 /// A built target, and where its packages go.
 pub(super) struct Packages<'a> {
     /// The exported sources, whose manifest lists the contents of the packages; they contain the manual pages and completions.
@@ -70,10 +73,14 @@ impl Packages<'_> {
         let scripts = stage.join(format!("krm_cli-{version}.data/scripts"));
         let metadata = stage.join(format!("krm_cli-{version}.dist-info"));
         fs::create_dir_all(&scripts)?;
-        fs::create_dir_all(&metadata)?;
+        // Where version 2.4 of the metadata has the files that `License-File` names; PyPI refuses a wheel without them.
+        let licenses = metadata.join("licenses");
+        fs::create_dir_all(&licenses)?;
         let binary = self.target_directory.join(self.target).join("dist/krm");
         fs::copy(binary, scripts.join("krm"))?;
-        fs::copy(self.source.join("LICENSE"), metadata.join("LICENSE"))?;
+        for file in LICENSES {
+            fs::copy(self.source.join(file), licenses.join(file))?;
+        }
         let readme = fs::read_to_string(self.source.join("README.md"))?;
         fs::write(metadata.join("METADATA"), wheel_metadata(&readme))?;
         let tags: String = tag
@@ -95,11 +102,25 @@ impl Packages<'_> {
 }
 
 fn wheel_metadata(readme: &str) -> String {
+    let licenses: String = LICENSES.iter().map(|file| format!("License-File: {file}\n")).collect();
     format!(
-        "Metadata-Version: 2.4\nName: krm-cli\nVersion: {}\nSummary: {}\nHome-page: {}\nLicense-Expression: {}\nLicense-File: LICENSE\nRequires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n{readme}",
+        "Metadata-Version: 2.4\nName: krm-cli\nVersion: {}\nSummary: {}\nHome-page: {}\nLicense-Expression: {}\n{licenses}Requires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n{readme}",
         env!("CARGO_PKG_VERSION"),
         super::SUMMARY,
         env!("CARGO_PKG_REPOSITORY"),
         env!("CARGO_PKG_LICENSE"),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wheel_names_every_licence() {
+        let metadata = wheel_metadata("# krm\n");
+        let (header, readme) = metadata.split_once("\n\n").expect("an empty line ends the header");
+        assert!(header.contains("\nLicense-File: LICENSE\nLicense-File: NOTICE\n"), "{header}");
+        assert_eq!(readme, "# krm\n");
+    }
 }

@@ -4,6 +4,7 @@
 mod cases;
 mod corpora;
 mod documents;
+mod examples;
 mod invariants;
 mod pages;
 mod recorded;

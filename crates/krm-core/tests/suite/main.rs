@@ -3,6 +3,7 @@
 
 mod changed_texts;
 mod corpora;
+mod examples;
 mod format;
 mod formatting;
 mod kubernetes_reader;

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot continue fails")]
 #![allow(clippy::print_stderr, reason = "a test that is skipped says so")]
 
+mod examples;
 mod health;
 mod limits;
 mod shutdown;

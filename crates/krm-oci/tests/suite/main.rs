@@ -5,5 +5,6 @@
 mod action_cache;
 mod authentication;
 mod downloads;
+mod examples;
 mod fake_registry;
 mod real_registry;

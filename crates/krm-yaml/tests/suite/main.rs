@@ -4,6 +4,7 @@ mod actions;
 mod cases;
 mod combined_changes;
 mod conformance;
+mod examples;
 mod fast_parser;
 mod hostile;
 mod kubernetes_reader;
