@@ -3,8 +3,9 @@
 use krm_core::Severity;
 use krm_core::functions::resource_list::FunctionResult;
 use krm_core::functions::resource_list::results::{FieldRef, FileRef, ResourceRef};
-use krm_yaml::{NodeRef, Value};
+use krm_yaml::{NodeRef, Path, Segment, Value};
 
+use crate::resource::parse_path;
 use crate::{Error, Resource, ResourceList, Selector};
 
 /// What a check found in one resource: collects [`Finding`]s. See [`ResourceList::check`].
@@ -93,15 +94,32 @@ impl Finding {
             index: resource.item().index.unwrap_or(0) as u64,
         });
         result.field = self.path.map(|path| {
-            // A path that cannot be parsed is still useful for readers.
-            let node = resource.find_node(&path).ok().flatten();
+            let (path, node) = located(resource, path);
             let current = node.and_then(|node| current_value(resource, node));
-            let path = node.map_or(path, |node| node.path().to_string());
             FieldRef { path, current, proposed: self.proposed }
         });
         result.tags = self.tags;
         result
     }
+}
+
+/// The path for other tools, which know elements of sequences by their index only, and its node if there is one. The beginning of a path
+/// exists even if the field is missing.
+fn located(resource: &Resource, path: String) -> (String, Option<NodeRef<'_>>) {
+    // A path that cannot be parsed is still useful for readers.
+    let Ok(parsed) = parse_path(&path) else { return (path, None) };
+    let mut node = Some(resource.root());
+    let with_index = |segment: &Segment| {
+        let parent = node.map(NodeRef::resolve);
+        node = parent.and_then(|parent| parent.step(segment));
+        let sequence = parent.filter(|parent| parent.as_sequence().is_some());
+        let index = sequence.zip(node).and_then(|(sequence, element)| {
+            sequence.children().position(|it| it.index() == element.index())
+        });
+        index.map_or_else(|| segment.clone(), Segment::Index)
+    };
+    let path: Path = parsed.segments().iter().map(with_index).collect();
+    (path.to_string(), node)
 }
 
 /// The value of a field. Results end up in logs, so values of Secrets are left out.
@@ -248,6 +266,23 @@ mod tests {
         let field = result.field.unwrap();
         assert_eq!(field.path, "spec.b");
         assert!(matches!(field.current, Some(Value::Number(number)) if number == "5"));
+    }
+
+    #[test]
+    fn path_of_a_missing_field_has_the_indices_of_elements() {
+        let text =
+            "apiVersion: v1\nkind: Pod\nspec: {containers: [&x {name: a}, {name: b}], c: *x}\n";
+        let pod = Resource::parse(text).unwrap();
+        for (path, expected) in [
+            ("spec.containers[name=b].resources.limits", "spec.containers[1].resources.limits"),
+            ("/spec/containers/1/image", "spec.containers[1].image"),
+            ("spec.containers[name=z].image", "spec.containers[name=z].image"),
+            ("spec.c.name", "spec.c.name"),
+            ("spec[", "spec["),
+        ] {
+            let result: FunctionResult = pod.result(Severity::Info, "x").field(path).into();
+            assert_eq!(result.field.unwrap().path, expected);
+        }
     }
 
     #[test]

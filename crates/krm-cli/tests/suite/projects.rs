@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::Sandbox;
 
-/// YAML readers disagree about these scalars.
+/// YAML readers disagree about these scalars, and libraries move some of these comments.
 const POD: &str = "\
 # the shop
 apiVersion: v1
 kind: Pod # the one
 metadata:
   name: web # do not rename
-  annotations:
+  annotations: # of the pod
     switch: \"on\"
     mode: 0777
     size: 1e3
@@ -24,6 +24,9 @@ spec:
   containers:
   - name: web # first
     image: nginx
+    # below the first
+  # the second
+  - name: logs
 ";
 
 /// A project in a sandbox with a package beside it.

@@ -128,14 +128,15 @@ fn new_record(owner: &str, entries: &[Entry]) -> Result<Resource, Error> {
     Resource::parse(format!("{comment}{}", record.text()))
 }
 
-/// The file of a new record: beside the functionConfig if its file is known.
+/// The file of a new record: beside the functionConfig if its file is known. A functionConfig that is also a resource of the package is beside
+/// that one: kustomize gives it a path outside of the package if it was named on the command line.
 fn path(list: &ResourceList, owner: &str) -> Result<PackagePath, Error> {
     let config = list.function_config.as_ref();
-    let same = || {
+    let in_package = || {
         let identity = config?.view().identity()?;
         list.items.iter().find(|it| it.view().identity().as_ref() == Some(&identity))?.path()
     };
-    let beside = config.and_then(|it| it.path()).or_else(same);
+    let beside = in_package().or_else(|| config?.path());
     let path = match beside {
         Some(path) => {
             let name = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);

@@ -355,9 +355,14 @@ fn record_is_beside_the_function_config() {
             .unwrap();
     config.move_to(krm_core::PackagePath::new("apps/shop.yaml").unwrap());
     list.items.push(config.clone());
-    list.function_config = Some(config);
-    sync(&mut list, &[SERVICE]);
-    assert_eq!(list.items[2].path().unwrap().as_str(), "apps/shop_generated.yaml");
+    // kustomize, if it gets a functionConfig by its path, gives it another one.
+    for of_config in ["apps/shop.yaml", "function.yaml"] {
+        let mut list = list.clone();
+        config.move_to(krm_core::PackagePath::new(of_config).unwrap());
+        list.function_config = Some(config.clone());
+        sync(&mut list, &[SERVICE]);
+        assert_eq!(list.items[2].path().unwrap().as_str(), "apps/shop_generated.yaml");
+    }
 }
 
 #[test]

@@ -111,3 +111,20 @@ impl Function {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn optional_string_in_a_config_map_may_be_written_without_quotes() {
+        #[derive(JsonSchema)]
+        #[expect(dead_code, reason = "only the type is used")]
+        struct Config {
+            version: Option<String>,
+        }
+        let schema = krm_core::print::json::display(&of_documented::<Config>());
+        let expected = r#""data":{"type":"object","properties":{"version":{"anyOf":[{"type":["string","null"]},{"type":["number","boolean","null"]}]}}"#;
+        assert!(schema.contains(expected), "{schema}");
+    }
+}

@@ -2,6 +2,7 @@
 
 use krm_yaml::Value;
 
+use crate::typed::field;
 use crate::value;
 
 /// The fields of a functionConfig.
@@ -136,11 +137,12 @@ impl Body {
 /// The schema of a value in a ConfigMap, which may be written as a string, and where a string may be written without quotes.
 fn as_string(schema: &Value<'static>) -> Value<'static> {
     let Value::Mapping(entries) = schema else { return schema.clone() };
-    let is_string = entries.iter().any(|(key, value)| {
-        matches!((key, value), (Value::String(key), Value::String(name)) if key == "type" && name == "string")
-    });
-    let has_enum =
-        entries.iter().any(|(key, _)| matches!(key, Value::String(key) if key == "enum"));
+    let is_string = match field(schema, "type") {
+        Some(Value::Sequence(types)) => types.iter().any(is_string),
+        Some(name) => is_string(name),
+        None => false,
+    };
+    let has_enum = field(schema, "enum").is_some();
     match (entries.is_empty(), is_string, has_enum) {
         (true, ..) | (_, true, true) => schema.clone(),
         (_, true, false) => {
@@ -148,4 +150,8 @@ fn as_string(schema: &Value<'static>) -> Value<'static> {
         }
         _ => value!({ "anyOf": [schema.clone(), { "type": "string" }] }),
     }
+}
+
+fn is_string(type_name: &Value<'_>) -> bool {
+    matches!(type_name, Value::String(name) if name == "string")
 }

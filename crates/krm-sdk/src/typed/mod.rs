@@ -15,9 +15,7 @@ use crate::kinds::ResourceKind;
 use crate::resource::parse_path;
 use crate::{Error, Resource};
 
-#[cfg(feature = "schemars")]
-pub(crate) use pairing::field;
-pub(crate) use pairing::is_equal;
+pub(crate) use pairing::{field, is_equal};
 pub(crate) use serialize::to_value;
 
 /// The fields of the resource: as data of a template, or inside an object that is serialized.

@@ -7,10 +7,21 @@ set -euo pipefail
 
 if [ -z "${WRAPPED:-}" ]; then
   export WRAPPED=true
-  exec krm fn wrap -- bash "$0"
+  if krm fn wrap -- bash "$0"; then exit 0; else exit 1; fi
 fi
 
-: "${OWNER:?the functionConfig has no owner}"
+if [ -z "${OWNER:-}" ]; then
+  # The results of a function that fails are reported by the orchestrator.
+  cat <<'END'
+apiVersion: config.kubernetes.io/v1
+kind: ResourceList
+items: []
+results:
+- message: the functionConfig has no `owner`
+  severity: error
+END
+  exit 1
+fi
 
 cat <<END
 apiVersion: v1

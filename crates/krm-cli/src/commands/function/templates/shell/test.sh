@@ -17,8 +17,10 @@ functionConfig:
 END
 )
 grep -q 'owner: "*team-a' <<<"$output" || { echo "no owner in: $output" >&2; exit 1; }
-if bash function.sh <<<$'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []' >/dev/null 2>&1; then
-  echo "without an owner the function should fail" >&2
+code=0
+output=$(bash function.sh <<<$'apiVersion: config.kubernetes.io/v1\nkind: ResourceList\nitems: []' 2>/dev/null) || code=$?
+if [ "$code" != 1 ] || ! grep -q 'severity: error' <<<"$output"; then
+  echo "without an owner the function should fail with a result, got $code and: $output" >&2
   exit 1
 fi
 echo "ok"

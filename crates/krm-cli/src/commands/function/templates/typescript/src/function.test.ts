@@ -13,9 +13,16 @@ items:
 - # the shop
   apiVersion: v1
   kind: Pod # the one
+  spec:
+    containers: # of the shop
+    # the first
+    - name: web
+      # below the first
+    # the second
+    - name: logs
   metadata:
     name: web # do not rename
-    annotations:
+    annotations: # of the pod
       switch: on
       mode: 0777
       size: 1e3

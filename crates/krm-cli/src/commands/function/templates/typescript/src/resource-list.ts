@@ -3,7 +3,7 @@
 // Comments, quotes and the order of fields stay. Every scalar is read as the text that is written, because a conversion would change
 // values that YAML readers disagree about (`on`, `0777`, `1e3`): convert it where you need it, as in `Number(text)`.
 
-import { Document, isMap, isScalar, parseDocument, Scalar, YAMLMap, YAMLSeq } from "yaml";
+import { Document, isCollection, isMap, isNode, isPair, isScalar, parseDocument, Scalar, visit, YAMLMap, YAMLSeq } from "yaml";
 
 /** A value that can be set. */
 export type Value = string | number | boolean | null;
@@ -95,11 +95,61 @@ function parse(text: string): Document {
   if (document.errors.length > 0) {
     throw document.errors[0];
   }
+  restoreComments(document, text);
   return document;
 }
 
+/** Marks a comment that stands on the line of its key; no YAML contains this character. */
+const SAME_LINE = "\0";
+
 function print(document: Document): string {
-  return document.toString({ lineWidth: 0, indentSeq: false, flowCollectionPadding: false });
+  const text = document.toString({ lineWidth: 0, indentSeq: false, flowCollectionPadding: false });
+  return text.replaceAll(new RegExp(`\n *#${SAME_LINE}`, "g"), " #");
+}
+
+/**
+ * Assigns comments to the entries beside which they are written. `yaml` moves a comment behind the key of a collection to the next
+ * line, and comments below a collection into it, even those with less indentation. kpt would add such a comment once more.
+ */
+function restoreComments(document: Document, text: string): void {
+  const column = (at: number) => at - text.lastIndexOf("\n", at - 1) - 1;
+  visit(document, {
+    Pair(_, { key, value }) {
+      if (isNode(key) && isNode(value) && value.commentBefore) {
+        const between = text.slice(key.range?.[1], value.range?.[0]);
+        value.commentBefore = (/^ *: *#/.test(between) ? SAME_LINE : "") + value.commentBefore;
+      }
+    },
+    Collection(_, node, ancestors) {
+      if (node.flow) {
+        return;
+      }
+      const [, end, next] = node.range ?? [0, 0, 0];
+      const indents = text.slice(end, next).match(/^ *(?=#)/gm) ?? [];
+      const lines = `\n${node.comment ?? ""}`.match(/\n+[^\n]+/g) ?? [];
+      node.comment = undefined;
+      lines.forEach((line, at) => {
+        const add = (old?: string | null) => (old ? old + line : line.replace(/^\n/, ""));
+        const chain = [...ancestors, node];
+        // The innermost collection that begins at the column of the comment, or before it.
+        const isOuter = (it: unknown) => isCollection(it) && column(it.range?.[0] ?? 0) <= (indents[at] ?? "").length;
+        const depth = chain.findLastIndex(isOuter);
+        const owner = chain[depth];
+        if (!isCollection(owner)) {
+          document.comment = add(document.comment);
+          return;
+        }
+        const items: unknown[] = owner.items;
+        const below = items[items.indexOf(chain[depth + 1]) + 1];
+        const entry = isPair(below) ? below.key : below;
+        if (owner !== node && isNode(entry)) {
+          entry.commentBefore = add(entry.commentBefore);
+        } else {
+          owner.comment = add(owner.comment);
+        }
+      });
+    },
+  });
 }
 
 /**
