@@ -78,18 +78,45 @@ pub(super) fn write_image_context(source: &Path, binary: &Path, context: &Path) 
     Ok(())
 }
 
+/// Markdown whose links to files of the repository are addresses of this release, for pages outside of the repository.
+pub(super) fn absolute_links(markdown: &str) -> String {
+    let (repository, version) = (env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
+    let mut text = String::new();
+    for (at, part) in markdown.split("](").enumerate() {
+        if at > 0 {
+            text.push_str("](");
+            if !part.starts_with("http") && !part.starts_with('#') {
+                text.push_str(&format!("{repository}/blob/v{version}/"));
+            }
+        }
+        text.push_str(part);
+    }
+    text.replace("src=\"docs/", &format!("src=\"{repository}/raw/v{version}/docs/"))
+}
+
 /// The newest section of the changelog, without its title.
 pub(super) fn release_notes(changelog: &str) -> TaskResult<String> {
     let mut sections = changelog.split("\n## ").skip(1);
     let newest = sections.next().ok_or("the changelog has no section")?;
     let (_, notes) =
         newest.split_once('\n').ok_or("the newest section of the changelog is empty")?;
-    Ok(format!("{}\n", notes.trim()))
+    Ok(format!("{}\n", absolute_links(notes.trim())))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn links_to_files_of_the_repository_become_addresses() {
+        let text = absolute_links("[a](docs/a.md#b), [b](https://b.io), <img src=\"docs/c.svg\">");
+        let version = env!("CARGO_PKG_VERSION");
+        let repository = env!("CARGO_PKG_REPOSITORY");
+        let expected = format!(
+            "[a]({repository}/blob/v{version}/docs/a.md#b), [b](https://b.io), <img src=\"{repository}/raw/v{version}/docs/c.svg\">"
+        );
+        assert_eq!(text, expected);
+    }
 
     #[test]
     fn release_notes_are_the_newest_section() -> TaskResult {

@@ -102,6 +102,7 @@ impl Packages<'_> {
 }
 
 fn wheel_metadata(readme: &str) -> String {
+    let readme = super::archive::absolute_links(readme);
     let licenses: String = LICENSES.iter().map(|file| format!("License-File: {file}\n")).collect();
     format!(
         "Metadata-Version: 2.4\nName: krm-cli\nVersion: {}\nSummary: {}\nHome-page: {}\nLicense-Expression: {}\n{licenses}Requires-Python: >=3.7\nDescription-Content-Type: text/markdown\n\n{readme}",
