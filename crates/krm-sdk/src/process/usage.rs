@@ -57,6 +57,14 @@ fn fields(function: &Function) -> String {
         }
         let kind = match entry(schema, "type") {
             Some(Value::String(kind)) => kind.to_string(),
+            // That null is allowed is what the absence of `required` says.
+            Some(Value::Sequence(kinds)) => {
+                let kinds = kinds.iter().filter_map(|kind| match kind {
+                    Value::String(kind) if kind != "null" => Some(kind.to_string()),
+                    _ => None,
+                });
+                kinds.collect::<Vec<_>>().join(" or ")
+            }
             _ => "any".to_owned(),
         };
         let requirement = match required {

@@ -34,6 +34,8 @@ pub(super) struct TracedTypes {
     pub(super) aliases: BTreeSet<String>,
     /// The paths of enum variants with content.
     pub(super) with_content: BTreeSet<String>,
+    /// The paths of options, which may be null.
+    pub(super) nullable: BTreeSet<String>,
 }
 
 /// The schema of a functionConfig with the fields of the root type.
@@ -81,6 +83,11 @@ impl TracedTypes {
     }
 
     fn schema(&self, path: &str) -> Value<'static> {
+        let schema = self.schema_of_value(path);
+        if self.nullable.contains(path) { or_null(schema) } else { schema }
+    }
+
+    fn schema_of_value(&self, path: &str) -> Value<'static> {
         let typed = |name: &'static str| vec![("type", text(name))];
         mapping(match self.at.get(path) {
             None | Some(FieldType::Any) => Vec::new(),
@@ -143,6 +150,26 @@ fn object(
     }
     entries.push(("additionalProperties", more));
     entries
+}
+
+/// The schema, with null as another value. A schema without a type and alternatives accepts null already.
+fn or_null(mut schema: Value<'static>) -> Value<'static> {
+    let Value::Mapping(entries) = &mut schema else { return schema };
+    for (keyword, content) in entries {
+        match (keyword, content) {
+            (Value::String(name), types) if *name == "type" => {
+                *types = Value::Sequence(vec![types.clone(), text("null")]);
+            }
+            (Value::String(name), Value::Sequence(names)) if *name == "enum" => {
+                names.push(Value::Null);
+            }
+            (Value::String(name), Value::Sequence(schemas)) if *name == "oneOf" => {
+                schemas.push(mapping(vec![("type", text("null"))]));
+            }
+            _ => {}
+        }
+    }
+    schema
 }
 
 fn text(text: &'static str) -> Value<'static> {

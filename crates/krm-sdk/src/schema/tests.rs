@@ -51,7 +51,7 @@ fn schema_describes_every_field() {
         r#""labels":{"type":"object","additionalProperties":{"type":"string"}}"#,
         r#""selector":{"type":"array","items":{"type":"object","properties":{"kind":{"type":"string"},"inner":{"type":"array""#,
         r#""selectors":{}"#,
-        r#""size":{"oneOf":[{"type":"string","enum":["small","large"]},{"type":"object","properties":{"custom":{"type":"object","properties":{"cpu":{"type":"integer","minimum":0,"maximum":255},"memory":{"type":"string"}},"required":["cpu"],"additionalProperties":false}},"required":["custom"],"additionalProperties":false}]}"#,
+        r#""size":{"oneOf":[{"type":"string","enum":["small","large"]},{"type":"object","properties":{"custom":{"type":"object","properties":{"cpu":{"type":"integer","minimum":0,"maximum":255},"memory":{"type":["string","null"]}},"required":["cpu"],"additionalProperties":false}},"required":["custom"],"additionalProperties":false},{"type":"null"}]}"#,
         r#""dryRun":{"type":"boolean"}"#,
         r#""ratio":{"type":"number"}"#,
         r#""port":{"type":"integer","minimum":0,"maximum":65535}"#,
@@ -63,6 +63,40 @@ fn schema_describes_every_field() {
         assert!(schema.contains(part), "{part}\nis not in\n{schema}");
     }
     assert!(schema.contains(r#""required":["apiVersion","kind","labels","ratio","port","address"],"additionalProperties":false}"#), "{schema}");
+}
+
+#[test]
+fn optional_fields_may_be_null_as_for_the_reader() {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    #[expect(dead_code, reason = "only the type is used")]
+    enum Level {
+        Low,
+        High,
+    }
+    #[derive(Deserialize)]
+    #[expect(dead_code, reason = "only the type is used")]
+    struct Optional {
+        level: Option<Level>,
+        names: Option<Vec<String>>,
+        #[serde(default)]
+        count: u8,
+    }
+    let schema = schema::<Optional>();
+    for part in [
+        r#""level":{"type":["string","null"],"enum":["low","high",null]}"#,
+        r#""names":{"type":["array","null"],"items":{"type":"string"}}"#,
+        r#""count":{"type":"integer","minimum":0,"maximum":255}"#,
+        // Without quotes in a ConfigMap, and not for names of a list.
+        r#""names":{"anyOf":[{"type":["array","null"],"items":{"type":"string"}},{"type":"string"}]}"#,
+    ] {
+        assert!(schema.contains(part), "{part}\nis not in\n{schema}");
+    }
+    let config = |level: &str| {
+        let text = format!("apiVersion: a/v1\nkind: A\nlevel: {level}\n");
+        crate::Resource::parse(&text).unwrap().read_config::<Optional>().is_ok()
+    };
+    assert!(config("null") && config("low") && !config("other"));
 }
 
 #[test]

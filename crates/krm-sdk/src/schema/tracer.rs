@@ -167,6 +167,7 @@ impl<'de> Deserializer<'de> for Tracer<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, TraceError> {
+        self.state.borrow_mut().types.nullable.insert(self.path.clone());
         if self.is_deep() { visitor.visit_none() } else { visitor.visit_some(self) }
     }
 
