@@ -71,7 +71,7 @@ pub(crate) fn run(mut args: lexopt::Parser) -> TaskResult {
             command.env("KRM_REQUIRE_VALIDATORS", "1").env("KRM_REQUIRE_BROWSER", "1");
             command.env("KRM_REQUIRE_SSHD", "1").env("KRM_REQUIRE_SHELLS", "1");
             command.env("KRM_REQUIRE_INTEGRATIONS", "1").env("KRM_REQUIRE_BAZEL_REMOTE", "1");
-            command.env("KRM_REQUIRE_PORCH", "1");
+            command.env("KRM_REQUIRE_PORCH", "1").env("KRM_REQUIRE_SANDBOX", "1");
         }
         engine.iter().for_each(|engine| engine.set_environment(&mut command));
         tests(&mut command, &mut tally)
