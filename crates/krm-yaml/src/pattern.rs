@@ -10,6 +10,9 @@ use crate::node::NodeKind;
 use crate::node_ref::{Entry, NodeRef, Scalar};
 use crate::path::{self, Path, PathError, Segment, Wildcards};
 
+/// How many more nodes than the document has a pattern may find, because several aliases lead to the same node.
+const MAX_REPEATED: usize = 100_000;
+
 /// One step of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PatternStep {
@@ -79,6 +82,9 @@ pub enum Place<'a> {
 /// Decides whether the element with this value of its field is selected, for a step such as `[name=web]` at an index.
 type Matches<'m> = &'m dyn Fn(usize, Scalar<'_>) -> bool;
 
+/// The nodes that match, or the last ones that were found and the number of the step that matches none of their children.
+type Walked<'a> = Result<Vec<NodeRef<'a>>, (Vec<NodeRef<'a>>, usize)>;
+
 /// The segment that led to a node.
 enum Taken<'s, 'a> {
     Segment(&'s Segment),
@@ -129,6 +135,8 @@ impl PathPattern {
 
     /// All matching nodes below a node, in order, following aliases and `<<` keys. `**` does not follow aliases: it finds the anchored
     /// original.
+    ///
+    /// A node is found as often as aliases lead to it. If these are billions of ways, it is found once.
     pub fn find<'a>(&self, root: NodeRef<'a>) -> Vec<NodeRef<'a>> {
         self.find_with(root, &|at, field| self.is_match(at, field))
     }
@@ -164,11 +172,7 @@ impl PathPattern {
     }
 
     /// The nodes that match, or the last ones before the step that matches nothing.
-    fn walk<'a>(
-        &self,
-        root: NodeRef<'a>,
-        matches: Matches<'_>,
-    ) -> Result<Vec<NodeRef<'a>>, (Vec<NodeRef<'a>>, usize)> {
+    fn walk<'a>(&self, root: NodeRef<'a>, matches: Matches<'_>) -> Walked<'a> {
         // Most patterns are paths of keys, which need no list of nodes.
         let (mut node, mut start) = (root.resolve(), 0);
         while let Some(PatternStep::Plain(segment @ (Segment::Key(_) | Segment::Index(_)))) =
@@ -177,29 +181,44 @@ impl PathPattern {
             node = node.step(segment).ok_or_else(|| (vec![node], start))?.resolve();
             start += 1;
         }
+        let limit = root.document().node_count() + MAX_REPEATED;
+        self.walk_wildcards((node, start), matches, Some(limit))
+            .or_else(|| self.walk_wildcards((node, start), matches, None))
+            .expect("if each node is found once, there are no more than the document has")
+    }
+
+    /// The same from a node and a step on; none if a step finds more nodes than the limit. Without a limit, each node is found once.
+    fn walk_wildcards<'a>(
+        &self,
+        (node, start): (NodeRef<'a>, usize),
+        matches: Matches<'_>,
+        limit: Option<usize>,
+    ) -> Option<Walked<'a>> {
         let mut found = vec![node];
         for (at, step) in self.steps.iter().enumerate().skip(start) {
-            let mut next = Vec::new();
+            let mut next = Found { nodes: Vec::new(), limit, seen: BTreeSet::new() };
             if *step == PatternStep::Deep {
                 let is_last = at + 1 == self.steps.len();
                 deep(found.iter().copied(), &mut |node| {
                     if !is_last || node.as_scalar().is_some() {
-                        next.push(node);
+                        next.add(node);
                     }
                 });
             } else {
                 for node in &found {
-                    let add =
-                        &mut |child: NodeRef<'a>, _: Taken<'_, 'a>| next.push(child.resolve());
+                    let add = &mut |child: NodeRef<'a>, _: Taken<'_, 'a>| next.add(child.resolve());
                     each_child(*node, (at, step), true, matches, add);
+                    if next.is_too_long() {
+                        return None;
+                    }
                 }
             }
-            if next.is_empty() {
-                return Err((found, at));
+            if next.nodes.is_empty() {
+                return Some(Err((found, at)));
             }
-            found = next;
+            found = next.nodes;
         }
-        Ok(found)
+        Some(Ok(found))
     }
 
     /// Where an edit at this pattern applies below a node, in order.
@@ -282,6 +301,26 @@ impl PathPattern {
             path.push(segment.clone());
         }
         Some(Place::Missing { at, path, missing: rest.len() })
+    }
+}
+
+/// The nodes that a step finds.
+struct Found<'a> {
+    nodes: Vec<NodeRef<'a>>,
+    limit: Option<usize>,
+    /// The indexes of the nodes, without a limit.
+    seen: BTreeSet<u32>,
+}
+
+impl<'a> Found<'a> {
+    fn add(&mut self, node: NodeRef<'a>) {
+        if self.limit.is_some() || self.seen.insert(node.index) {
+            self.nodes.push(node);
+        }
+    }
+
+    fn is_too_long(&self) -> bool {
+        self.limit.is_some_and(|limit| self.nodes.len() > limit)
     }
 }
 
@@ -463,6 +502,25 @@ spec:
     fn reading_follows_aliases_and_merge_keys() {
         assert_eq!(found("spec.other.*"), ["x", "1"]);
         assert_eq!(found("spec.containers[1].*"), ["b", "two", "1"]);
+    }
+
+    #[test]
+    fn node_to_which_billions_of_aliases_lead_is_found_once() {
+        let mut text = "a0: &a0 [{k: x}, {k: y}]\n".to_owned();
+        for level in 1..12 {
+            let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+            text.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        let file = File::parse(text).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        let found = |levels: usize, key: &str| {
+            let pattern = pattern(&format!("a{levels}{}.{key}", "[*]".repeat(levels + 1)));
+            let found = pattern.find(root);
+            (found.len(), found.iter().take(2).map(|node| node.text()).collect::<Vec<_>>())
+        };
+        assert_eq!(found(3, "k"), (2_000, vec!["x", "y"]));
+        assert_eq!(found(11, "k"), (2, vec!["x", "y"]));
+        assert_eq!(found(11, "other"), (0, vec![]));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Field paths of replacements: `spec.containers.[name=web].image`, `spec.rules.*.host`, `metadata.annotations.[a.b/c]`.
 
+use std::collections::HashSet;
+
 use krm_sdk::yaml::{NodeKind, NodeRef, Path, Segment};
 use regex_lite::Regex;
 
@@ -64,33 +66,48 @@ impl FieldPath {
         }
     }
 
-    /// All matching fields, in order.
+    /// All matching fields, in order. Those that several aliases lead to are found once: these can be billions of ways.
     pub(super) fn find<'a>(&self, root: NodeRef<'a>) -> Vec<NodeRef<'a>> {
         self.segments.iter().fold(vec![root], |found, segment| {
-            found.into_iter().flat_map(|node| advance(node.resolve(), segment)).collect()
+            let mut seen = HashSet::new();
+            let nodes = found.into_iter().map(NodeRef::resolve);
+            let distinct = nodes.filter(|node| seen.insert(node.index()));
+            distinct.flat_map(|node| advance(node, segment)).collect()
         })
     }
 
     /// The paths of all matching fields, in order. With `create`, also of missing ones: below each element that `*` matches, and a
     /// new element for `[name=web]` if there is none.
     pub(super) fn targets(&self, root: NodeRef<'_>, create: bool) -> Vec<Path> {
-        let mut targets = Vec::new();
-        collect(root, &self.segments, create, &mut targets);
-        targets
+        let mut search = TargetSearch { create, seen: HashSet::new(), targets: Vec::new() };
+        search.collect(root, &self.segments);
+        search.targets
     }
 }
 
-/// As deep as the path, which is bounded.
-fn collect(node: NodeRef<'_>, segments: &[PathSegment], create: bool, targets: &mut Vec<Path>) {
-    let Some((first, rest)) = segments.split_first() else {
-        return targets.push(node.path());
-    };
-    let parent = node.resolve();
-    let found = advance(parent, first);
-    if found.is_empty() && create {
-        targets.extend(missing_path(parent, segments));
+struct TargetSearch {
+    create: bool,
+    /// The indexes of nodes, with the number of segments that are left: many aliases can lead to the same node.
+    seen: HashSet<(usize, usize)>,
+    targets: Vec<Path>,
+}
+
+impl TargetSearch {
+    /// As deep as the path, which is bounded.
+    fn collect(&mut self, node: NodeRef<'_>, segments: &[PathSegment]) {
+        let Some((first, rest)) = segments.split_first() else {
+            return self.targets.push(node.path());
+        };
+        let parent = node.resolve();
+        if !self.seen.insert((parent.index(), segments.len())) {
+            return;
+        }
+        let found = advance(parent, first);
+        if found.is_empty() && self.create {
+            self.targets.extend(missing_path(parent, segments));
+        }
+        found.into_iter().for_each(|node| self.collect(node, rest));
     }
-    found.into_iter().for_each(|node| collect(node, rest, create, targets));
 }
 
 /// The path of a field to create below a node; none if the path does not determine what to create.
@@ -180,6 +197,21 @@ mod tests {
         }
         for path in ["", "a..b", "a[0", ".a", "a.[b=(]"] {
             assert!(FieldPath::new(path).is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn field_to_which_billions_of_aliases_lead_is_found_once() {
+        let mut text = "a0: &a0 [{k: x}]\n".to_owned();
+        for level in 1..12 {
+            let aliases = vec![format!("*a{}", level - 1); 10].join(", ");
+            text.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+        }
+        let file = File::parse(text).unwrap();
+        let root = file.document(0).unwrap().root().unwrap();
+        for (key, found, created) in [("k", 1, 1), ("missing", 0, 1)] {
+            let path = FieldPath::new(&format!("a11{}.{key}", ".*".repeat(12))).unwrap();
+            assert_eq!((path.find(root).len(), path.targets(root, true).len()), (found, created));
         }
     }
 }

@@ -7,8 +7,10 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
+
+use krm_run::{RegularFileError, read_opened};
 
 use super::identity::Identity;
 use super::root::Directory;
@@ -24,6 +26,9 @@ pub(super) const STAGED: &str = ".krm-";
 
 /// Version 2 names the directory that the journal belongs to. A journal of version 1 could come from anywhere.
 const TITLE: &str = "krm journal 2";
+
+/// A journal has a line of some hundred bytes for each file. One that came with an archive can be a sparse file of any size.
+const LIMIT: u64 = 256 << 20;
 
 /// The last line of a committed journal: from here on a killed run is completed, not rolled back.
 const COMMIT: &str = "commit";
@@ -231,9 +236,15 @@ pub(super) fn next_steps(directory: &Directory) -> io::Result<Vec<JournalStep>> 
 }
 
 fn read_file(directory: &Directory, name: &str) -> io::Result<Journal> {
-    let (mut file, _) = directory.file(Path::new(name))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    let (file, metadata) = directory.file(Path::new(name))?;
+    let bytes = read_opened(file, &metadata, LIMIT).map_err(|error| match error {
+        RegularFileError::Io(error) => error,
+        RegularFileError::NotRegular => io::ErrorKind::InvalidInput.into(),
+        RegularFileError::TooLarge { .. } => {
+            let reason = format!("the journal is larger than {} MiB", LIMIT >> 20);
+            io::Error::new(io::ErrorKind::InvalidData, reason)
+        }
+    })?;
     Journal::parse(&String::from_utf8_lossy(&bytes))
 }
 
@@ -368,6 +379,18 @@ mod tests {
         assert_eq!(next_steps(&directory).unwrap(), []);
         assert_eq!(read(), (steps()[1..].to_vec(), true));
         assert!(begin(&directory, &[]).is_err(), "an existing journal is never overwritten");
+    }
+
+    #[test]
+    fn huge_journal_is_refused_unread() {
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = Directory::open(temporary.path()).unwrap();
+        for name in [NAME, NEXT] {
+            fs::File::create(temporary.path().join(name)).unwrap().set_len(1 << 40).unwrap();
+        }
+        let reason = "the journal is larger than 256 MiB";
+        assert_eq!(read(&directory).unwrap_err().to_string(), reason);
+        assert_eq!(next_steps(&directory).unwrap_err().to_string(), reason);
     }
 
     /// The text of a committed journal.

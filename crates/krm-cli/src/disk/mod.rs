@@ -41,7 +41,8 @@ pub(crate) use kinds::FileKind;
 pub(crate) use lock::{Lock, has_journal};
 pub(crate) use output_file::write_output;
 pub(crate) use read::{
-    EntryKind, FILE_LIMIT, PackageRoot, is_stdin_a_stream, is_stream, read_existing, unreadable,
+    EntryKind, FILE_LIMIT, PackageRoot, is_stdin_a_stream, is_stream, read_existing, read_named,
+    unreadable,
 };
 pub(crate) use state::FileState;
 
@@ -122,8 +123,17 @@ pub(crate) fn is_executable(_: &Path) -> bool {
     false
 }
 
+/// Creates a directory, and missing ones above it, that only the user can read.
+pub(crate) fn create_private_directory(path: &Path) -> io::Result<()> {
+    let mut builder = fs::DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
+
 /// Fails if krm has received a signal.
-fn not_interrupted() -> Result<(), Diagnostic> {
+pub(crate) fn not_interrupted() -> Result<(), Diagnostic> {
     match crate::interrupt::received() {
         Some(signal) => Err(Diagnostic::error(FileKind::Interrupted { signal })),
         None => Ok(()),

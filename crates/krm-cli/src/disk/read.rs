@@ -124,7 +124,7 @@ impl PackageRoot {
 }
 
 /// Reads a file that the user names, or standard input.
-pub(super) fn read_named(name: &str) -> Result<Vec<u8>, Diagnostic> {
+pub(crate) fn read_named(name: &str) -> Result<Vec<u8>, Diagnostic> {
     let path = Path::new(name);
     let mut bytes = Vec::new();
     let read = match name {

@@ -4,7 +4,7 @@
 //! a crash of the machine damages has a wrong checksum, and is a miss. Nobody waits for a lock: an entry that is removed while it is looked
 //! up is a miss, too.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 use krm_run::{CacheKey, ResultStore};
 
 use super::CacheKind;
+use crate::disk;
 
 /// The unit in which the size of the cache is estimated: a block of most file systems.
 const BLOCK: u64 = 4096;
@@ -118,7 +119,7 @@ impl DirectoryStore {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let path = self.path(key);
         let directory = path.parent().unwrap_or(&self.root);
-        create_directory(directory)?;
+        disk::create_private_directory(directory)?;
         let (process, count) = (std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let staged = directory.join(format!("{STAGED}{process}-{count}-{}", now.as_nanos()));
@@ -185,14 +186,6 @@ fn is_private(path: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_private(_: &Path) -> bool {
     true
-}
-
-fn create_directory(path: &Path) -> io::Result<()> {
-    let mut builder = DirBuilder::new();
-    builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(path)
 }
 
 /// Options for a file that only the user can read.

@@ -7,32 +7,33 @@ use krm_yaml::{File, NodeKind, NodeRef, Path, ScalarType, Segment};
 use crate::compare::sequences::list_type;
 use crate::compare::{FieldSchema, Fields, ListOptions};
 use crate::model::resource;
-use crate::print::{is_plain_scalar, json, one_line};
+use crate::print::{is_plain_scalar, json, one_line, visible_line};
 
 /// Documents do not nest deeper than this, but an alias may lead into the node that contains it.
 const MAX_DEPTH: usize = 300;
-/// The largest number of lines, because aliases can expand a few bytes to billions of nodes.
-const MAX_LINES: usize = 1_000_000;
+/// How many bytes the list may have for each byte of the file: every line has the whole path of its value.
+const MAX_FACTOR: usize = 16;
+/// How many more it may have, because short files have long lists, too.
+const MAX_BEYOND: usize = 64 << 20;
 
 /// Lists each resource, or document that is not a resource, with one line for each of its values. Keys are sorted, elements of
 /// associative lists are named by their merge key, aliases and `<<` keys are resolved, and comments are left out.
 ///
+/// None if the list is much longer than the file, such as that of a few aliases that expand to billions of nodes. A part of it would hide
+/// changes from those who compare.
+///
 /// ```
 /// let text = "kind: Pod\napiVersion: v1\nmetadata: {name: web}\nspec:\n  containers:\n  - image: web:1 # pinned\n    name: web\n";
 /// let file = krm_yaml::File::parse(text.to_owned())?;
-/// let lines = krm_core::diff::outline(&file, &krm_core::compare::ListOptions::default());
+/// let lines = krm_core::diff::outline(&file, &krm_core::compare::ListOptions::default()).unwrap();
 /// assert!(lines.starts_with("Pod web\n  apiVersion: v1\n  kind: Pod\n  metadata.name: web\n"));
 /// assert!(lines.contains("\n  spec.containers[name=web].image: web:1\n"));
 /// # Ok::<(), krm_yaml::ReadError>(())
 /// ```
-pub fn outline(file: &File, options: &ListOptions<'_>) -> String {
-    let mut outline = Outline {
-        options,
-        path: Path::default(),
-        names: Vec::new(),
-        lines: 0,
-        text: String::new(),
-    };
+pub fn outline(file: &File, options: &ListOptions<'_>) -> Option<String> {
+    let limit = file.text().len().saturating_mul(MAX_FACTOR).saturating_add(MAX_BEYOND);
+    let mut outline =
+        Outline { options, path: Path::default(), names: Vec::new(), limit, text: String::new() };
     for (number, document) in file.documents().enumerate() {
         let resources = resource::resources(document);
         match document.root() {
@@ -42,7 +43,7 @@ pub fn outline(file: &File, options: &ListOptions<'_>) -> String {
             _ => resources.iter().for_each(|it| outline.section(&it.label(), it.node)),
         }
     }
-    outline.text
+    (outline.text.len() <= limit).then_some(outline.text)
 }
 
 struct Outline<'c, 'r> {
@@ -50,20 +51,20 @@ struct Outline<'c, 'r> {
     path: Path,
     /// The names of the fields on the path, by which options name a list.
     names: Vec<String>,
-    lines: usize,
+    /// Nothing is added to a text that is longer.
+    limit: usize,
     text: String,
 }
 
 impl<'r> Outline<'_, 'r> {
     fn section(&mut self, title: &str, root: NodeRef<'_>) {
-        self.text.push_str(title);
-        self.text.push('\n');
+        self.push_line(title);
         let schema = FieldSchema::of_resource(self.options, root);
         self.node(root, &schema, 0);
     }
 
     fn node(&mut self, node: NodeRef<'_>, schema: &FieldSchema<'r>, depth: usize) {
-        if self.lines >= MAX_LINES {
+        if self.text.len() > self.limit {
             return;
         }
         let value = node.resolve();
@@ -126,8 +127,13 @@ impl<'r> Outline<'_, 'r> {
     }
 
     fn line(&mut self, value: NodeRef<'_>) {
-        self.lines += 1;
-        self.text.push_str(&format!("  {}: {}\n", self.path, written(value)));
+        self.push_line(&format!("  {}: {}", self.path, written(value)));
+    }
+
+    /// Names come from a file that somebody else may have written, and git prints the list on a terminal.
+    fn push_line(&mut self, line: &str) {
+        self.text.push_str(&visible_line(line));
+        self.text.push('\n');
     }
 }
 
@@ -147,6 +153,10 @@ mod tests {
     use super::*;
 
     fn lines(text: &str) -> String {
+        listed(text).unwrap()
+    }
+
+    fn listed(text: &str) -> Option<String> {
         outline(&File::parse(text.to_owned()).unwrap(), &ListOptions::default())
     }
 
@@ -174,5 +184,22 @@ mod tests {
     #[test]
     fn aliases_are_resolved_and_bounded() {
         assert_eq!(lines("a: &x {b: 1}\nc: *x\n"), "document 0\n  a.b: 1\n  c.b: 1\n");
+        // Many short aliases of a long string, and many values below a long key.
+        let long = "x".repeat(10_000);
+        let aliases = format!("a: &a {long}\nb: [{}1]\n", "*a, ".repeat(10_000));
+        let keys = format!("{}: [{}1]\n", &long[..1_000], "1, ".repeat(100_000));
+        assert_eq!([listed(&aliases), listed(&keys)], [None, None]);
+    }
+
+    #[test]
+    fn names_control_no_terminal_and_begin_no_line() {
+        let text = r#"{apiVersion: v1, kind: "P\e[2J", metadata: {name: "a\n  x: forged"}, "k\n\e": "\u202e"}"#;
+        let expected = r#"P\u{1b}[2J a\n  x: forged
+  apiVersion: v1
+  k\n\u{1b}: "\u{202e}"
+  kind: "P\u001b[2J"
+  metadata.name: "a\n  x: forged"
+"#;
+        assert_eq!(lines(text), expected);
     }
 }

@@ -90,6 +90,14 @@ fn alias_bombs_and_cycles_end() {
 }
 
 #[test]
+fn differences_with_endless_paths_end_with_one_of_the_whole() {
+    let cycle = |more: &str| format!("d: &d\n  a: *d\n  b: [*d, *d]\n{more}");
+    let found = lines(&cycle(""), &cycle("  c: 1\n"));
+    assert_eq!(found.last().map(String::as_str), Some("~ "));
+    assert!(found.iter().map(String::len).sum::<usize>() < 20_000, "{}", found.len());
+}
+
+#[test]
 fn long_lists_are_compared_quickly() {
     let scalars = |skip: usize| -> String {
         (0..100_000).filter(|n| n % 1000 != skip).map(|n| format!("- v{}\n", n % 7000)).collect()

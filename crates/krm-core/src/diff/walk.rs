@@ -27,8 +27,21 @@ pub(super) fn diff_nodes<'a>(
     let own = old.document().node_count() + new.document().node_count();
     let remaining = own.saturating_mul(100).max(100_000);
     let path = Vec::new();
+    let segments = own.saturating_mul(100);
     let (known, found) = (HashMap::new(), NodeDiff::default());
-    let mut walk = Walk { options, before, after, path, remaining, known, found };
+    let roots = (old, new);
+    let mut walk = Walk {
+        options,
+        before,
+        after,
+        path,
+        roots,
+        remaining,
+        segments,
+        is_over: false,
+        known,
+        found,
+    };
     let schema = FieldSchema::of_resource(options, new).or_resource(options, old);
     walk.node(old, new, None, &schema);
     walk.found
@@ -72,8 +85,13 @@ struct Walk<'c, 'r, 'a> {
     after: &'c CommentIndex<'a>,
     /// The steps to the current nodes. A path is built only where something differs, because most nodes do not.
     path: Vec<PathStep<'a>>,
+    roots: Both<'a>,
     /// How many pairs of nodes may still be visited: aliases can expand a few bytes to billions of nodes.
     remaining: usize,
+    /// How many segments the paths of further differences may have: those through aliases can be long and many.
+    segments: usize,
+    /// Whether no further difference is listed.
+    is_over: bool,
     /// Which nodes that an alias leads to are equal, by their indexes: a long value may be compared thousands of times.
     known: HashMap<(usize, usize), bool>,
     found: NodeDiff<'a>,
@@ -103,13 +121,33 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
         new: Option<NodeRef<'a>>,
         parents: Option<Both<'a>>,
     ) {
-        let path = self.path();
-        self.found.fields.push(FieldChange { path, kind, old, new, parents });
+        if self.has_space() {
+            let path = self.path();
+            self.found.fields.push(FieldChange { path, kind, old, new, parents });
+        }
     }
 
     fn format(&mut self, kind: FormatKind, old: NodeRef<'a>, new: NodeRef<'a>) {
-        let path = self.path();
-        self.found.formatting.push(FormatChange { path, kind, old, new });
+        if self.has_space() {
+            let path = self.path();
+            self.found.formatting.push(FormatChange { path, kind, old, new });
+        }
+    }
+
+    /// Whether another difference can be listed. The first one that cannot is listed as a change of the whole, and ends the walk.
+    fn has_space(&mut self) -> bool {
+        if self.is_over {
+            return false;
+        }
+        if let Some(left) = self.segments.checked_sub(self.path.len()) {
+            self.segments = left;
+            return true;
+        }
+        self.is_over = true;
+        let (old, new) = (Some(self.roots.0), Some(self.roots.1));
+        let (path, kind, parents) = (Path::default(), ChangeKind::Changed, None);
+        self.found.fields.push(FieldChange { path, kind, old, new, parents });
+        false
     }
 
     /// The number of differences so far.
@@ -120,7 +158,9 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
     fn comments(&mut self, old: NodeRef<'a>, new: NodeRef<'a>) {
         let sides = ((self.before, Some(old)), (self.after, Some(new)));
         let changes = diff_comments(sides.0, sides.1, || self.path());
-        self.found.comments.extend(changes);
+        if !changes.is_empty() && self.has_space() {
+            self.found.comments.extend(changes);
+        }
     }
 
     fn node(
@@ -130,6 +170,9 @@ impl<'r, 'a> Walk<'_, 'r, 'a> {
         parents: Option<Both<'a>>,
         schema: &FieldSchema<'r>,
     ) {
+        if self.is_over {
+            return;
+        }
         self.comments(old, new);
         let (was, is) = (old.resolve(), new.resolve());
         if self.remaining == 0 || self.path.len() > MAX_DEPTH {

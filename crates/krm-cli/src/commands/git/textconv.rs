@@ -1,7 +1,5 @@
 //! `krm git textconv`: a file as one line per value, which git compares instead of its lines.
 
-use std::path::Path;
-
 use krm_core::compare::ListOptions;
 use krm_core::diff::outline;
 use krm_yaml::File;
@@ -16,15 +14,12 @@ pub(crate) struct Args {
 }
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
-    let path = Path::new(&args.file);
-    let bytes = std::fs::read(path)
-        .map_err(|error| Failure::input(disk::cannot_read(&error).in_file(&*args.file)))?;
-    // A file that is not YAML, such as one with conflict markers, is compared line by line: an error would end git.
+    let bytes =
+        disk::read_named(&args.file).map_err(|error| Failure::input(error.in_file(&*args.file)))?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
-    let converted = match File::parse(text.clone()) {
-        Ok(file) if file.errors().next().is_none() => outline(&file, &ListOptions::default()),
-        _ => text,
-    };
-    console.data(&converted)?;
+    let file = File::parse(text.clone()).ok().filter(|file| file.errors().next().is_none());
+    let converted = file.and_then(|file| outline(&file, &ListOptions::default()));
+    // A file that is not YAML, such as one with conflict markers, is compared line by line: an error would end git.
+    console.data(&converted.unwrap_or(text))?;
     Ok(Exit::Success)
 }

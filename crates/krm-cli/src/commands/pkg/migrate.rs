@@ -1,6 +1,7 @@
 //! `krm pkg migrate`: converts packages of kpt before version 1, and verifies the result by rendering it.
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,8 @@ use crate::cli::{Cli, Command, Global, Preview};
 use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::{function, plan};
 use crate::console::Console;
+use crate::disk::{FileKind, PackageRoot};
+use crate::interrupt::UninterruptedSection;
 use crate::loader::{self, LoadedPackage};
 use crate::{CommandResult, Exit, Failure, disk};
 
@@ -129,38 +132,64 @@ fn run_quietly(arguments: &[&str], copy: &Copy, dir: &str) -> Result<(), Failure
     }
 }
 
-/// A temporary copy of a package, removed when dropped.
-struct Copy(PathBuf);
+/// The largest file that the copy contains if it is not a manifest: built-in functions read no larger ones.
+const LARGEST_OTHER_FILE: u64 = 16 << 20;
+
+/// How much of such files the copy contains: those that came with an archive can be sparse, and much larger than they take.
+const MOST_OF_OTHER_FILES: u64 = 1 << 30;
+
+/// A temporary copy of a package, removed when dropped. Only its owner can read it, since the package can contain Secrets.
+struct Copy {
+    /// The directory of the package, below the temporary one.
+    directory: PathBuf,
+    temporary: PathBuf,
+    /// A signal must not leave the copy behind.
+    _section: UninterruptedSection,
+}
 
 impl Copy {
     fn of(loaded: &LoadedPackage) -> Result<Self, Failure> {
-        let failed = |error: std::io::Error| Failure::input(disk::cannot_read(&error));
-        let root = std::env::temp_dir().join(format!("krm-migrate-{:016x}", disk::random_number()));
-        fs::create_dir(&root).map_err(failed)?;
-        let copy = Self(root);
-        let directory = copy.0.join(package_name(loaded));
-        let texts = loaded
-            .package
-            .files()
-            .iter()
-            .filter_map(|it| Some((&it.path, it.file()?.text().as_bytes())));
-        for (path, bytes) in texts {
-            let file = directory.join(path.as_str());
-            fs::create_dir_all(file.parent().unwrap_or(&directory)).map_err(failed)?;
-            fs::write(file, bytes).map_err(failed)?;
+        let failed = |path: &Path, error: &std::io::Error| {
+            let kind = FileKind::CannotCreate { reason: disk::io_reason(error) };
+            Failure::input(Diagnostic::error(kind).in_file(path.to_string_lossy()))
+        };
+        let source = fs::canonicalize(&loaded.title).unwrap_or_default();
+        let name = source.file_name().unwrap_or(OsStr::new("package"));
+        let temporary = format!("krm-migrate-{:016x}", disk::random_number());
+        let temporary = std::env::temp_dir().join(temporary);
+        // Functions can see the name of the directory.
+        let directory = temporary.join(name);
+        let copy = Self { directory, temporary, _section: UninterruptedSection::begin() };
+        disk::create_private_directory(&copy.temporary)
+            .map_err(|error| failed(&copy.temporary, &error))?;
+        let write = |path: &PackagePath, bytes: &[u8]| {
+            disk::not_interrupted().map_err(Failure::input)?;
+            let file = copy.directory.join(path.as_str());
+            let written = fs::create_dir_all(file.parent().unwrap_or(&copy.directory))
+                .and_then(|()| fs::write(&file, bytes));
+            written.map_err(|error| failed(&file, &error))
+        };
+        for file in loaded.package.files() {
+            if let Some(content) = file.file() {
+                write(&file.path, content.text().as_bytes())?;
+            }
         }
-        for (path, from) in &loaded.others {
-            let file = directory.join(path.as_str());
-            fs::create_dir_all(file.parent().unwrap_or(&directory)).map_err(failed)?;
-            fs::copy(from, file).map_err(failed)?;
+        if let Ok(opened) = PackageRoot::open(&source) {
+            let mut left = MOST_OF_OTHER_FILES;
+            for path in loaded.others.keys() {
+                let limit = LARGEST_OTHER_FILE.min(left);
+                // A function that needs a file that is not here reports it.
+                if let Ok((bytes, _)) = opened.read(Path::new(path.as_str()), limit) {
+                    left -= bytes.len() as u64;
+                    write(path, &bytes)?;
+                }
+            }
         }
-        fs::write(copy.0.join(".name"), package_name(loaded)).map_err(failed)?;
         Ok(copy)
     }
 
     fn name(&self) -> String {
-        let name = fs::read_to_string(self.0.join(".name")).unwrap_or_default();
-        self.0.join(name).to_string_lossy().into_owned()
+        self.directory.to_string_lossy().into_owned()
     }
 
     fn load(&self, global: &Global) -> Result<Package, Failure> {
@@ -169,14 +198,39 @@ impl Copy {
     }
 }
 
-/// The name of the directory, which functions can see.
-fn package_name(loaded: &LoadedPackage) -> String {
-    let path = fs::canonicalize(Path::new(&loaded.title)).unwrap_or_default();
-    path.file_name().map_or("package".to_owned(), |it| it.to_string_lossy().into_owned())
-}
-
 impl Drop for Copy {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+        let _ = fs::remove_dir_all(&self.temporary);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::loader::LoadOptions;
+
+    #[test]
+    fn copy_is_private_and_leaves_out_files_that_no_function_reads() {
+        let package = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| fs::write(package.path().join(name), text).unwrap();
+        write("Kptfile", "apiVersion: kpt.dev/v1alpha1\nkind: Kptfile\nmetadata: {name: p}\n");
+        write("README.md", "text\n");
+        // It takes no space, and a copy of it takes all there is.
+        fs::File::create(package.path().join("sparse.bin")).unwrap().set_len(1 << 42).unwrap();
+        let loaded =
+            loader::load(package.path().to_str().unwrap(), LoadOptions::default()).unwrap();
+        let copy = Copy::of(&loaded).unwrap();
+        let names = fs::read_dir(&copy.directory).unwrap().map(|it| it.unwrap().file_name());
+        assert_eq!(names.collect::<BTreeSet<_>>(), ["Kptfile", "README.md"].map(Into::into).into());
+        assert_eq!(copy.directory.file_name(), package.path().file_name());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = fs::metadata(&copy.temporary).unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700);
+        }
+        let temporary = copy.temporary.clone();
+        drop(copy);
+        assert!(!temporary.exists());
     }
 }
