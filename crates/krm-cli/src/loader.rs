@@ -11,6 +11,7 @@ use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, Pack
 use krm_yaml::{File, ReadOptions};
 use siphasher::sip128::SipHasher13;
 
+use crate::commands::kinds::CommandKind;
 use crate::consistent_read::{self, DirectoryState};
 use crate::console::Activity;
 use crate::disk::{FILE_LIMIT, FileKind, FileState, PackageRoot};
@@ -182,6 +183,7 @@ impl LoadedPackage {
 pub(crate) fn is_about_nothing(diagnostic: &Diagnostic) -> bool {
     let kind = diagnostic.kind::<FileKind>();
     matches!(kind, Some(FileKind::NoManifests | FileKind::OnlySubpackages { .. }))
+        || matches!(diagnostic.kind::<CommandKind>(), Some(CommandKind::EmptyStdin))
 }
 
 /// Reads a directory, a single file, or standard input.
@@ -383,9 +385,14 @@ fn stream() -> Result<LoadedPackage, Diagnostic> {
     let file = disk::parse(disk::STDIN, ReadOptions::default())?;
     let path = PackagePath::new(disk::STDIN).map_err(Diagnostic::error)?;
     let display_path = disk::display_name(disk::STDIN).to_owned();
+    let is_empty = file.text().trim().is_empty();
     let file =
         PackageFile { path, display_path, is_external_symlink: false, content: Ok(Arc::new(file)) };
-    Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
+    let mut loaded = alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin);
+    if is_empty {
+        loaded.diagnostics.push(Diagnostic::warning(CommandKind::EmptyStdin));
+    }
+    Ok(loaded)
 }
 
 /// Reads a pipe that the user names. It is a file that cannot be written.
