@@ -11,7 +11,6 @@ use krm_core::{Destination, Diagnostic, OriginalFile, Package, PackageFile, Pack
 use krm_yaml::{File, ReadOptions};
 use siphasher::sip128::SipHasher13;
 
-use crate::commands::kinds::CommandKind;
 use crate::consistent_read::{self, DirectoryState};
 use crate::console::Activity;
 use crate::disk::{FILE_LIMIT, FileKind, FileState, PackageRoot};
@@ -181,9 +180,8 @@ impl LoadedPackage {
 
 /// Whether a diagnostic says that there is nothing to read.
 pub(crate) fn is_about_nothing(diagnostic: &Diagnostic) -> bool {
-    let kind = diagnostic.kind::<FileKind>();
-    matches!(kind, Some(FileKind::NoManifests | FileKind::OnlySubpackages { .. }))
-        || matches!(diagnostic.kind::<CommandKind>(), Some(CommandKind::EmptyStdin))
+    use FileKind::{EmptyStdin, NoManifests, OnlySubpackages};
+    matches!(diagnostic.kind(), Some(NoManifests | OnlySubpackages { .. } | EmptyStdin))
 }
 
 /// Reads a directory, a single file, or standard input.
@@ -389,9 +387,7 @@ fn stream() -> Result<LoadedPackage, Diagnostic> {
     let file =
         PackageFile { path, display_path, is_external_symlink: false, content: Ok(Arc::new(file)) };
     let mut loaded = alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin);
-    if is_empty {
-        loaded.diagnostics.push(Diagnostic::warning(CommandKind::EmptyStdin));
-    }
+    loaded.diagnostics.extend(is_empty.then(|| Diagnostic::warning(FileKind::EmptyStdin)));
     Ok(loaded)
 }
 

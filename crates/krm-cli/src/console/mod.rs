@@ -231,6 +231,14 @@ impl Console {
         Ok(flushed?)
     }
 
+    /// Prints what is buffered before the diagnostics that follow. If nobody reads it any more, the command still has its exit code.
+    pub(crate) fn flush_before_diagnostics(&mut self) -> Result<(), Failure> {
+        match self.flush() {
+            Err(Failure::ClosedPipe) => Ok(()),
+            flushed => flushed,
+        }
+    }
+
     /// Whether diagnostics of a severity are printed or recorded.
     pub(crate) fn reports(&self, severity: Severity) -> bool {
         self.prints(severity) || self.records(severity)

@@ -25,7 +25,7 @@ pub(crate) fn write_output(directory: &Path, name: &str, text: &str) -> io::Resu
 /// Whether a name is that of a descriptor of the process, such as `/dev/stderr` and that of `>(command)` in a shell, or of a pipe, a
 /// socket or a device. It is written to, and not replaced. A symlink to one could come from a package, and is replaced.
 pub(crate) fn is_output_stream(name: &str) -> bool {
-    matches!(name, "/dev/stdout" | "/dev/stderr") || is_stream(name) || is_special(Path::new(name))
+    name == "/dev/stderr" || is_stream(name) || is_special(Path::new(name))
 }
 
 fn is_special(path: &Path) -> bool {
@@ -34,8 +34,12 @@ fn is_special(path: &Path) -> bool {
 }
 
 /// Writes to a pipe or a device. What a descriptor of the process has already is kept.
-pub(crate) fn write_to_stream(path: &Path, text: &str) -> io::Result<()> {
-    OpenOptions::new().append(true).open(path)?.write_all(text.as_bytes())
+pub(crate) fn write_to_stream(name: &str, text: &str) -> io::Result<()> {
+    match name {
+        // Opened again, a file would have a position of its own, and what is printed later would replace the text.
+        "/dev/stderr" | "/dev/fd/2" => io::stderr().write_all(text.as_bytes()),
+        _ => OpenOptions::new().append(true).open(name)?.write_all(text.as_bytes()),
+    }
 }
 
 fn stage(directory: &Directory, name: &OsStr, text: &str) -> io::Result<()> {

@@ -171,7 +171,7 @@ impl Recorder {
         for report in &self.reports {
             let text = report.format.write(&self.findings, &self.changes, self.show_secrets);
             match report.file.as_str() {
-                disk::STDIN => output.push_str(&text),
+                disk::STDIN | "/dev/stdout" | "/dev/fd/1" => output.push_str(&text),
                 file => write_file(file, &text)?,
             }
             if report.format == Format::Github {
@@ -186,7 +186,7 @@ impl Recorder {
 fn write_file(file: &str, text: &str) -> Result<(), Diagnostic> {
     let path = Path::new(file);
     if disk::is_output_stream(file) {
-        return disk::write_to_stream(path, text).map_err(|error| {
+        return disk::write_to_stream(file, text).map_err(|error| {
             let reason = disk::io_reason(&error);
             Diagnostic::error(FileKind::CannotWrite { reason }).in_file(file)
         });
