@@ -180,8 +180,8 @@ impl LoadedPackage {
 
 /// Whether a diagnostic says that there is nothing to read.
 pub(crate) fn is_about_nothing(diagnostic: &Diagnostic) -> bool {
-    let kind = diagnostic.kind::<FileKind>();
-    matches!(kind, Some(FileKind::NoManifests | FileKind::OnlySubpackages { .. }))
+    use FileKind::{EmptyStdin, NoManifests, OnlySubpackages};
+    matches!(diagnostic.kind(), Some(NoManifests | OnlySubpackages { .. } | EmptyStdin))
 }
 
 /// Reads a directory, a single file, or standard input.
@@ -383,9 +383,12 @@ fn stream() -> Result<LoadedPackage, Diagnostic> {
     let file = disk::parse(disk::STDIN, ReadOptions::default())?;
     let path = PackagePath::new(disk::STDIN).map_err(Diagnostic::error)?;
     let display_path = disk::display_name(disk::STDIN).to_owned();
+    let is_empty = file.text().trim().is_empty();
     let file =
         PackageFile { path, display_path, is_external_symlink: false, content: Ok(Arc::new(file)) };
-    Ok(alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin))
+    let mut loaded = alone(Package::new(vec![file]), ".".to_owned(), Origin::Stdin);
+    loaded.diagnostics.extend(is_empty.then(|| Diagnostic::warning(FileKind::EmptyStdin)));
+    Ok(loaded)
 }
 
 /// Reads a pipe that the user names. It is a file that cannot be written.

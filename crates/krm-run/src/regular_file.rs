@@ -38,6 +38,30 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, RegularFile
     read_opened(file, &metadata, limit)
 }
 
+/// Reads a file that the user names: like [`read_regular_file`], or a pipe to its end, such as that of `<(command)` in a shell.
+///
+/// # Errors
+/// If the file cannot be read, is a directory or a device, or is larger than the limit.
+pub(crate) fn read_file_or_pipe(path: &Path, limit: u64) -> Result<Vec<u8>, RegularFileError> {
+    if !is_pipe(&fs::metadata(path)?) {
+        return read_regular_file(path, limit);
+    }
+    let mut bytes = Vec::new();
+    read_limited(File::open(path)?, limit, &mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    metadata.file_type().is_fifo()
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
 /// Options for reading. Opening returns at once even if the file is a pipe.
 fn open_options() -> OpenOptions {
     let mut options = OpenOptions::new();
@@ -111,6 +135,20 @@ mod tests {
         let metadata = file.metadata().unwrap();
         let read = read_opened(file, &metadata, 100);
         assert!(matches!(read, Err(RegularFileError::NotRegular)));
+    }
+
+    #[test]
+    fn pipe_that_the_user_names_is_read_to_its_end() {
+        let directory = tempfile::tempdir().unwrap();
+        let pipe = directory.path().join("pipe");
+        let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, mode).unwrap();
+        let writer = pipe.clone();
+        let written = std::thread::spawn(move || fs::write(writer, "a = 1\n"));
+        assert_eq!(read_file_or_pipe(&pipe, 100).unwrap(), b"a = 1\n");
+        written.join().unwrap().unwrap();
+        let device = read_file_or_pipe(Path::new("/dev/zero"), 100);
+        assert!(matches!(device, Err(RegularFileError::NotRegular)));
     }
 
     #[test]

@@ -16,6 +16,7 @@ use crate::container::{RuntimeChoice, image_function};
 use crate::execution::diagnostic;
 use crate::isolation::ThreadInterpreter;
 use crate::kinds::{ResolutionKind, RunKind};
+use crate::regular_file::read_file_or_pipe;
 use crate::remote::RemoteFunction;
 use crate::resolution::{builtin_of, builtin_tags, similar_builtin};
 use crate::result_cache::{CachedFunction, bytes_digest};
@@ -376,7 +377,12 @@ impl RuntimeFactory {
         let declared_by = &request.declared_by;
         let location = declared_by.locate(file, &self.working_directory).map_err(diagnostic)?;
         declared_by.check_symlinks(file, &location).map_err(diagnostic)?;
-        let bytes = read_regular_file(&location, limit).map_err(|error| {
+        // A pipe in a package is never opened: reading it could wait for ever.
+        let read = match declared_by {
+            DeclaredBy::User => read_file_or_pipe(&location, limit),
+            DeclaredBy::Package { .. } => read_regular_file(&location, limit),
+        };
+        let bytes = read.map_err(|error| {
             let reason = match error {
                 RegularFileError::NotRegular => "not a regular file".to_owned(),
                 RegularFileError::TooLarge { .. } => {

@@ -107,7 +107,7 @@ pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         }
     }
     let exit = session.finish(plan, console)?;
-    console.flush()?;
+    console.flush_before_diagnostics()?;
     report(&fixes, args.edit_options.preview.is_on(), console);
     Ok(if exit == Exit::Success && !fixes.skipped.is_empty() { Exit::Findings } else { exit })
 }

@@ -48,8 +48,6 @@ diagnostic_kinds! {
         /// A command reads standard input, which nobody redirected.
         StdinIsATerminal = "stdin-is-a-terminal": "expected input on standard input, found a terminal",
             hint "pipe a list or documents into the command, as in `krm fn source DIR | ...`";
-        /// Nothing came through a pipe, most likely because the command before it failed.
-        EmptyStdin = "empty-stdin": "standard input is empty", hint "check the command before the pipe";
         /// `-o` for the changes of a command that writes them.
         FormatWithoutPreview = "format-without-preview": "--output needs a preview",
             hint "use it with --check, --diff or --dry-run";

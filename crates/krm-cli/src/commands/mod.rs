@@ -49,9 +49,11 @@ pub(crate) fn main() -> Exit {
     }
     let mut console = Console::new(&cli.global);
     let result = run(&cli, &mut console).and_then(|exit| {
-        console.write_json_changes()?;
-        console.flush()?;
-        Ok(exit)
+        match console.write_json_changes().and_then(|()| console.flush()) {
+            // The command is done, so its exit code is known: `krm cfg fmt --check | head -1`.
+            Ok(()) | Err(Failure::ClosedPipe) => Ok(exit),
+            Err(failure) => Err(failure),
+        }
     });
     crate::console::end_progress();
     console.report_duplicate_keys();

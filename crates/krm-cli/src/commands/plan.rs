@@ -103,7 +103,11 @@ pub(crate) fn apply_or_preview(
     plan.changes().for_each(|change| console.recorder().add_change(change));
     let is_file = |change: &&PlannedChange| change.destination != Destination::Stdout;
     if preview.is_on() {
-        let exit = preview_plan(plan, preview, console)?;
+        let exit = match preview_plan(plan, preview, console) {
+            // The reader has seen enough, which does not make the check pass: `krm cfg fmt --check | head -1`.
+            Err(Failure::ClosedPipe) if preview.check => Exit::Findings,
+            exit => exit?,
+        };
         console.summary().add_files(plan.changes().map(PlannedChange::action), true);
         return Ok(exit);
     }

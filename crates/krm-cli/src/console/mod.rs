@@ -33,6 +33,8 @@ use crate::{Exit, Failure, disk, duplicate_keys};
 /// Standard output and standard error, with the options that decide what is printed there.
 pub(crate) struct Console {
     out: BufWriter<Stdout>,
+    /// Whether output could not be written, which is reported once.
+    has_output_failed: bool,
     is_terminal: bool,
     colored_out: bool,
     colored_err: bool,
@@ -91,6 +93,7 @@ impl Console {
         progress::init(!global.quiet && global.error_format == ErrorFormat::Text);
         Self {
             out: BufWriter::new(io::stdout()),
+            has_output_failed: false,
             is_terminal: io::stdout().is_terminal(),
             colored_out: colored(AutoStream::choice(&io::stdout())),
             colored_err: colored(AutoStream::choice(&io::stderr())),
@@ -220,7 +223,20 @@ impl Console {
     }
 
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
-        Ok(self.out.flush()?)
+        if self.has_output_failed {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.has_output_failed = flushed.is_err();
+        Ok(flushed?)
+    }
+
+    /// Prints what is buffered before the diagnostics that follow. If nobody reads it any more, the command still has its exit code.
+    pub(crate) fn flush_before_diagnostics(&mut self) -> Result<(), Failure> {
+        match self.flush() {
+            Err(Failure::ClosedPipe) => Ok(()),
+            flushed => flushed,
+        }
     }
 
     /// Whether diagnostics of a severity are printed or recorded.
@@ -290,6 +306,9 @@ impl Console {
     /// Writes the reports of `--report`.
     pub(crate) fn write_reports(&mut self) -> Result<(), Failure> {
         let output = std::mem::take(&mut self.recorder).write().map_err(Failure::input)?;
+        if self.has_output_failed {
+            return Ok(());
+        }
         self.data(&output)?;
         self.flush()
     }
@@ -433,12 +452,22 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
         write_err(&format::write(&format::from_clap(error), format, false));
         return Exit::Usage;
     }
-    match without_commands(&error.render().to_string()) {
-        Cow::Owned(text) if error.use_stderr() => write_err(&text),
+    let printed = match without_commands(&error.render().to_string()) {
+        Cow::Owned(text) if error.use_stderr() => {
+            write_err(&text);
+            Ok(())
+        }
+        _ => error.print(),
+    };
+    match printed.map_err(Failure::from) {
+        _ if error.use_stderr() => Exit::Usage,
         // A closed pipe is not an error: `krm --help | head -1`.
-        _ => drop(error.print()),
+        Ok(()) | Err(Failure::ClosedPipe) => Exit::Success,
+        Err(Failure::Diagnostics(exit, diagnostics)) => {
+            diagnostics.iter().for_each(|it| write_err(&format::write(it, format, false)));
+            exit
+        }
     }
-    if error.use_stderr() { Exit::Usage } else { Exit::Success }
 }
 
 /// Prints the help to standard error, for a command line without a command.

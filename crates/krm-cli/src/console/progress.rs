@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 use krm_core::print::visible_line;
 
+use super::summary::number;
+
 /// Work that is done sooner needs no progress line.
 const DELAY: Duration = Duration::from_millis(500);
 /// The time between two updates of the line.
@@ -49,7 +51,8 @@ impl Label {
             #[cfg(feature = "oci")]
             Self::Observed(text) => text(),
             Self::Count(done, total) => {
-                format!("{} of {total} files", done.load(Ordering::Relaxed).min(*total))
+                let done = done.load(Ordering::Relaxed).min(*total);
+                format!("{} of {} files", number(done), number(*total))
             }
         }
     }
@@ -203,6 +206,7 @@ mod tests {
     #[test]
     fn count_never_exceeds_the_total() {
         let done = Arc::new(AtomicUsize::new(12));
-        assert_eq!(Label::Count(done, 10).text(), "10 of 10 files");
+        assert_eq!(Label::Count(Arc::clone(&done), 10).text(), "10 of 10 files");
+        assert_eq!(Label::Count(done, 4996).text(), "12 of 4,996 files");
     }
 }

@@ -34,6 +34,8 @@ diagnostic_kinds! {
         /// A directory whose manifests are all in subpackages, with a command that leaves them out.
         OnlySubpackages { count: usize } = "only-subpackages": "no YAML or JSON files outside of {}" (packages(*count)),
             hint "omit --no-recurse to include subpackages";
+        /// Nothing came through a pipe, most likely because the command before it failed.
+        EmptyStdin = "empty-stdin": "standard input is empty", hint "check the command before the pipe";
         /// A file name that is not UTF-8.
         NameNotUtf8 = "name-not-utf8": "cannot read: the file name is not UTF-8", hint "rename the file";
         /// A symlink whose target does not exist.

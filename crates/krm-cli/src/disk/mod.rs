@@ -39,7 +39,7 @@ pub(crate) use apply::write;
 pub(crate) use half_written::HalfWritten;
 pub(crate) use kinds::FileKind;
 pub(crate) use lock::{Lock, has_journal};
-pub(crate) use output_file::write_output;
+pub(crate) use output_file::{is_output_stream, write_output, write_to_stream};
 pub(crate) use read::{
     EntryKind, FILE_LIMIT, PackageRoot, is_stdin_a_stream, is_stream, read_existing, read_named,
     unreadable,

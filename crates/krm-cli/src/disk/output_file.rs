@@ -1,11 +1,13 @@
 //! Files that a command writes besides the package, such as results: staged and renamed, without following symlinks.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::{Metadata, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 
 use super::journal::STAGED;
 use super::random_number;
+use super::read::is_stream;
 use super::root::Directory;
 
 /// Only for the owner: results can quote the values of Secrets.
@@ -18,6 +20,26 @@ pub(crate) fn write_output(directory: &Path, name: &str, text: &str) -> io::Resu
     let written =
         stage(&directory, &staged, text).and_then(|()| directory.rename(&staged, OsStr::new(name)));
     written.inspect_err(|_| _ = directory.remove_file(&staged))
+}
+
+/// Whether a name is that of a descriptor of the process, such as `/dev/stderr` and that of `>(command)` in a shell, or of a pipe, a
+/// socket or a device. It is written to, and not replaced. A symlink to one could come from a package, and is replaced.
+pub(crate) fn is_output_stream(name: &str) -> bool {
+    name == "/dev/stderr" || is_stream(name) || is_special(Path::new(name))
+}
+
+fn is_special(path: &Path) -> bool {
+    let is_special = |it: &Metadata| !it.is_file() && !it.is_dir() && !it.is_symlink();
+    std::fs::symlink_metadata(path).is_ok_and(|it| is_special(&it))
+}
+
+/// Writes to a pipe or a device. What a descriptor of the process has already is kept.
+pub(crate) fn write_to_stream(name: &str, text: &str) -> io::Result<()> {
+    match name {
+        // Opened again, a file would have a position of its own, and what is printed later would replace the text.
+        "/dev/stderr" | "/dev/fd/2" => io::stderr().write_all(text.as_bytes()),
+        _ => OpenOptions::new().append(true).open(name)?.write_all(text.as_bytes()),
+    }
 }
 
 fn stage(directory: &Directory, name: &OsStr, text: &str) -> io::Result<()> {

@@ -171,7 +171,7 @@ impl Recorder {
         for report in &self.reports {
             let text = report.format.write(&self.findings, &self.changes, self.show_secrets);
             match report.file.as_str() {
-                disk::STDIN => output.push_str(&text),
+                disk::STDIN | "/dev/stdout" | "/dev/fd/1" => output.push_str(&text),
                 file => write_file(file, &text)?,
             }
             if report.format == Format::Github {
@@ -185,6 +185,12 @@ impl Recorder {
 
 fn write_file(file: &str, text: &str) -> Result<(), Diagnostic> {
     let path = Path::new(file);
+    if disk::is_output_stream(file) {
+        return disk::write_to_stream(file, text).map_err(|error| {
+            let reason = disk::io_reason(&error);
+            Diagnostic::error(FileKind::CannotWrite { reason }).in_file(file)
+        });
+    }
     let directory = path.parent().filter(|it| !it.as_os_str().is_empty());
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let written = disk::write_output(directory.unwrap_or(Path::new(".")), &name, text);

@@ -242,6 +242,14 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
         let (path, value) = (path.to_owned(), value[1..].trim().to_owned());
         return Err(QueryError::DoubleEquals { path, value });
     }
+    if operator == "!=" && value.starts_with('~') {
+        let instead = format!("{path}!={}", value[1..].trim());
+        return Err(QueryError::UnknownOperator { operator: "!=~", instead });
+    }
+    if let Some(unquoted) = without_quotes(value) {
+        let instead = format!("{path}{operator}{unquoted}");
+        return Err(QueryError::QuotedValue { instead });
+    }
     if let Some(operator) = single_operator(value) {
         return Err(QueryError::SingleOperator { operator });
     }
@@ -251,12 +259,28 @@ fn condition(text: &str) -> Result<Condition, QueryError> {
     Ok(Condition { path: parse_path(path)?, predicate: predicate(operator, value)? })
 }
 
-/// Parses a path. A space outside of quotes most likely separates operators of another language: `not a=b`, `kind in (a, b)`.
+/// What is between the quotes of a value that is quoted as a whole: a value is a regular expression, in which quotes would match quotes.
+fn without_quotes(value: &str) -> Option<&str> {
+    let inner = |quote| value.strip_prefix(quote)?.strip_suffix(quote);
+    inner('"').or_else(|| inner('\''))
+}
+
+/// Parses a path. Operators of other languages are not part of it: a space outside of quotes most likely separates them, as in
+/// `not a=b` and `kind in (a, b)`, and `~` compares: `a!~b`. A JSON pointer escapes slashes with `~`.
 fn parse_path(text: &str) -> Result<Selector, QueryError> {
-    match Unquoted::new(text).any(|(_, c)| c == ' ') {
-        true => Err(QueryError::SpaceInPath { path: text.to_owned() }),
-        false => text.parse(),
+    if Unquoted::new(text).any(|(_, c)| c == ' ') {
+        return Err(QueryError::SpaceInPath { path: text.to_owned() });
     }
+    let tilde = Unquoted::new(text).find(|(_, c)| *c == '~' && !text.starts_with('/'));
+    if let Some((at, _)) = tilde {
+        let (path, value) = (&text[..at], &text[at + 1..]);
+        let (operator, instead) = match path.strip_suffix('!') {
+            Some(path) => ("!~", format!("{path}!={value}")),
+            None => ("~", format!("{path}=~{value}")),
+        };
+        return Err(QueryError::UnknownOperator { operator, instead });
+    }
+    text.parse()
 }
 
 /// `and` or `or` in a value after which another condition follows, so that it most likely stands for `&&` or `||`.
@@ -390,6 +414,8 @@ mod tests {
             "kind=Pod || metadata.labels.\"a b\"=x",
             r"kind=Pod || metadata.labels.a\ b",
             "kind=Pod || spec.containers[name=a b].image=x",
+            "kind=Pod || metadata.labels.\"a~b\"=x",
+            "/metadata/labels/a.b~1c=x",
         ] {
             assert!(holds(query), "{query}");
         }
@@ -421,6 +447,11 @@ mod tests {
             ("(a=b) c", "query-text-after-parenthesis"),
             ("a || ", "query-empty-condition"),
             ("a==b", "query-double-equals"),
+            ("metadata.name!=~web", "query-unknown-operator"),
+            ("metadata.name!~web", "query-unknown-operator"),
+            ("kind~Pod", "query-unknown-operator"),
+            ("metadata.name=\"web\"", "query-quoted-value"),
+            ("kind=Pod && metadata.name != 'web'", "query-quoted-value"),
             ("kind=Pod & metadata.name=web", "query-single-operator"),
             ("kind=Pod | (kind=Job && a>1)", "query-single-operator"),
             ("kind=Pod and metadata.name=web", "query-word-operator"),

@@ -23,6 +23,10 @@ diagnostic_kinds! {
         SpaceInPath { path: String } = "query-space-in-path": "unexpected space in the path `{path}`", hint "combine conditions with `&&`, `||` and `!`, or quote a key with a space";
         /// `==` instead of `=`.
         DoubleEquals { path: String, value: String } = "query-double-equals": "unknown operator `==`; write `{path}=^{value}$` for an exact match";
+        /// An operator of another language.
+        UnknownOperator { operator: &'static str, instead: String } = "query-unknown-operator": "unknown operator `{operator}`; write `{instead}`";
+        /// A value in quotes.
+        QuotedValue { instead: String } = "query-quoted-value": "unexpected quotes around the value; write `{instead}`";
         /// A comparison with something that is not a number.
         NotAQuantity { operator: &'static str, value: String } = "query-not-a-quantity": "expected a number or a quantity such as 500m after `{operator}`, found `{value}`";
         /// An invalid regular expression.

@@ -85,7 +85,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         return Ok(Exit::Input);
     }
     let reports_moves = old.origin == Origin::Directory && new.origin == Origin::Directory;
-    let differs = args.options.compare([&old.package, &new.package], reports_moves, console)?;
+    let differs = match args.options.compare([&old.package, &new.package], reports_moves, console) {
+        // Only differences fill a pipe.
+        Err(Failure::ClosedPipe) => true,
+        differs => differs?,
+    };
     Ok(if differs { Exit::Findings } else { Exit::Success })
 }
 

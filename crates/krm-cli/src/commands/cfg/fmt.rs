@@ -128,7 +128,7 @@ fn format_package(
         Ok(text.or(named))
     });
     let warnings = warnings.into_inner().unwrap_or_default();
-    console.flush()?;
+    console.flush_before_diagnostics()?;
     warnings.values().for_each(|found| report(found, console));
     exit
 }
@@ -178,7 +178,7 @@ fn format_and_move(
     session.report(errors, console)?;
     let plan = plan_files(&session, &new, &moved.files).map_err(Failure::input)?;
     let exit = session.finish(plan, console)?;
-    console.flush()?;
+    console.flush_before_diagnostics()?;
     report(&warnings, console);
     Ok(exit)
 }

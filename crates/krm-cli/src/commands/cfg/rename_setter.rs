@@ -42,7 +42,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let given = args.name.iter().chain(&args.new_name);
-    let (dir, names) = args.package.split(given, 2..=2, "NAME NEW_NAME")?;
+    let (dir, names) = args.package.split(given, 2..=2, "NAME and NEW_NAME")?;
     let [name, new_name] = [names[0], names[1]];
     let opened = args.package.open(dir, &args.edit_options, global, console)?;
     let packages = opened.setters(global);

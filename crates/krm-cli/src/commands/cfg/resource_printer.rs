@@ -72,7 +72,7 @@ impl ResourcePrinter {
         global: &Global,
         console: &mut Console,
     ) -> CommandResult {
-        console.flush()?;
+        console.flush_before_diagnostics()?;
         console.report_all(&self.errors);
         let exit = if self.errors.is_empty() { exit } else { Exit::Input };
         report_load_errors(loaded, exit, global, console)

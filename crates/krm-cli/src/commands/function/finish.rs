@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use krm_core::files::{Deletions, assemble_with};
+use krm_core::files::{DeletedResource, Deletions, assemble_with};
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
 use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
@@ -18,6 +18,7 @@ use crate::commands::cfg::edit_session::EditSession;
 use crate::commands::fix::{self, Choices};
 use crate::console::Console;
 use crate::disk::{self, FileKind};
+use crate::loader::LoadedPackage;
 use crate::{CommandResult, Exit, Failure, parallel};
 
 /// New contents of files by path; none for a file that is removed.
@@ -123,7 +124,9 @@ pub(super) fn finish(
     if !pipeline.is_stopped {
         let after = persistent_items(pipeline)?;
         let deletions = if flags.allow_delete { Deletions::Any } else { Deletions::Some };
-        contents = assembled(package, (before, after), deletions, console, true)?;
+        let (changed, deleted) = assembled(package, (before, after), deletions, console)?;
+        report_deletions(&deleted, &session.loaded, preview, console);
+        contents = changed;
     }
     if let Some(save) = save {
         save.apply(package, &mut contents, console)?;
@@ -156,23 +159,32 @@ pub(super) fn persistent_items(pipeline: &mut PipelineRun) -> Result<Vec<Item>, 
     Ok(items)
 }
 
-/// The contents of the files that changed.
+/// The contents of the files that changed, and the resources that are deleted.
 pub(super) fn assembled(
     package: &Package,
     (before, after): (&[Item], Vec<Item>),
     deletions: Deletions,
     console: &mut Console,
-    reports_deletions: bool,
-) -> Result<FileContents, Failure> {
+) -> Result<(FileContents, Vec<DeletedResource>), Failure> {
     let assembly = assemble_with(package, before, after, deletions, parallel::for_each_index)
         .map_err(|errors| Failure::Diagnostics(Exit::Function, errors))?;
     assembly.warnings.iter().for_each(|warning| console.report(warning));
-    if reports_deletions {
-        for deleted in &assembly.deleted {
-            console.status(&format!("deleted {} in {}", deleted.resource, deleted.path));
-        }
+    let changes = assembly.changes.into_iter();
+    Ok((changes.map(|it| (it.path.clone(), it.into_text())).collect(), assembly.deleted))
+}
+
+/// Names the resources that are deleted, or would be.
+pub(super) fn report_deletions(
+    deleted: &[DeletedResource],
+    loaded: &LoadedPackage,
+    preview: &Preview,
+    console: &mut Console,
+) {
+    let verb = if preview.is_on() { "would delete" } else { "deleted" };
+    for DeletedResource { resource, path, .. } in deleted {
+        let path = loaded.display_path(path.as_str());
+        console.status(&format!("{verb} {resource} in {path}"));
     }
-    Ok(assembly.changes.into_iter().map(|it| (it.path.clone(), it.into_text())).collect())
 }
 
 /// Prints the changed package or writes its changes.

@@ -23,7 +23,8 @@ Examples:
 /// List the built-in functions.
 ///
 /// A built-in function replaces the image of the catalog with its name: without a tag, with the tags latest and unstable, and with
-/// the tags of its releases. Images with other tags or with a digest run as containers.
+/// the tags of its releases. A version that is newer than the known releases runs as the newest one before it, with a warning. Images
+/// with any other tag or with a digest run as containers.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -9,8 +9,8 @@ use krm_yaml::ReadOptions;
 
 use super::output::{self, Output};
 use super::run_report;
-use crate::commands::kinds::CommandKind;
 use crate::console::Console;
+use crate::disk::FileKind;
 use crate::{CommandResult, Exit, Failure, disk};
 
 /// A ResourceList, another list or documents from standard input.
@@ -29,7 +29,7 @@ impl PipedList {
     /// A warning if nothing was read.
     pub(super) fn warn_if_empty(&self, console: &mut Console) {
         if self.stream.text().trim().is_empty() {
-            console.report(&Diagnostic::warning(CommandKind::EmptyStdin));
+            console.report(&Diagnostic::warning(FileKind::EmptyStdin));
         }
     }
 

@@ -8,11 +8,12 @@ use krm_core::{Diagnostic, Plan};
 
 use super::kinds::FnCommandKind;
 use super::piped_list::PipedList;
-use super::{open_package, output};
+use super::{finish, open_package, output};
 use crate::cli::{Global, Preview, Recursion};
 use crate::commands::cfg::edit_session::{ChangesFormat, EditOptions, EditSession};
 use crate::commands::{check_stdin_is_piped, plan};
 use crate::console::Console;
+use crate::disk::FileKind;
 use crate::{CommandResult, Exit, Failure};
 
 const EXAMPLES: &str = "\
@@ -78,7 +79,11 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     }
     // Compat: kpt refuses every directory that exists.
     if !args.overwrite && !args.prune {
-        return Err(Failure::input(Diagnostic::error(FnCommandKind::SinkExists).in_file(dir)));
+        let error = match Path::new(dir).is_dir() {
+            true => Diagnostic::error(FnCommandKind::SinkExists),
+            false => Diagnostic::error(FileKind::NotADirectory),
+        };
+        return Err(Failure::input(error.in_file(dir)));
     }
     let edit_options = EditOptions::atomic(args.preview.clone());
     let scope = args.recursion.includes_subpackages();
@@ -90,9 +95,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let done = assemble(&session.loaded.package, &before, &after, deletions)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     done.warnings.iter().for_each(|warning| console.report(warning));
-    for deleted in &done.deleted {
-        console.status(&format!("deleted {} in {}", deleted.resource, deleted.path));
-    }
+    finish::report_deletions(&done.deleted, &session.loaded, &args.preview, console);
     let mut plan = Plan::default();
     for change in done.changes {
         let original = session.loaded.original_at(&change.path);

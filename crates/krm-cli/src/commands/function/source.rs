@@ -72,6 +72,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let items = match &args.dirs[..] {
         [dir] if dir == disk::STDIN => {
             let mut list = PipedList::read()?;
+            list.warn_if_empty(console);
             match list.skipped_documents(args.strict) {
                 Some(error) if error.is_error() => return Err(Failure::input(error)),
                 warning => warning.iter().for_each(|warning| console.report(warning)),

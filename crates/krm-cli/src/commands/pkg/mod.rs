@@ -114,12 +114,20 @@ fn packages_below(dir: &str) -> Result<Vec<String>, Failure> {
     Ok(found)
 }
 
+/// Checks that a directory exists.
+fn check_directory(dir: &str) -> Result<(), Failure> {
+    let kind = match Path::new(dir) {
+        path if path.is_dir() => return Ok(()),
+        path if path.exists() => FileKind::NotADirectory,
+        _ => FileKind::FileNotFound,
+    };
+    Err(Failure::input(Diagnostic::error(kind).in_file(dir)))
+}
+
 /// This directory and all below it, outer ones first. Symlinks are not followed.
 fn directories_below(dir: &str) -> Result<Vec<String>, Failure> {
     let failed = |error: std::io::Error| Failure::input(disk::cannot_read(&error).in_file(dir));
-    if !Path::new(dir).exists() {
-        return Err(Failure::input(Diagnostic::error(FileKind::FileNotFound).in_file(dir)));
-    }
+    check_directory(dir)?;
     let mut found = Vec::new();
     let mut waiting = vec![dir.to_owned()];
     while let Some(next) = waiting.pop() {

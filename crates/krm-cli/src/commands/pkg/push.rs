@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use krm_core::{Diagnostic, PackagePath};
 use krm_run::read_regular_file;
 
+use super::check_directory;
 use super::kinds::PkgKind;
 use crate::cli::Global;
 use crate::console::{Console, plural};
@@ -83,13 +84,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 
 /// All files of a package, with their bytes as they are.
 fn read(dir: &str, global: &Global, console: &mut Console) -> Result<FetchedPackage, Failure> {
-    if !Path::new(dir).is_dir() {
-        let kind = match Path::new(dir).exists() {
-            true => disk::FileKind::NotADirectory,
-            false => disk::FileKind::FileNotFound,
-        };
-        return Err(Failure::input(Diagnostic::error(kind).in_file(dir)));
-    }
+    check_directory(dir)?;
     let loaded = loader::load(dir, global.load_options()).map_err(Failure::input)?;
     let mut package = FetchedPackage::default();
     let manifests = loaded.package.files().iter().map(|file| &file.path);

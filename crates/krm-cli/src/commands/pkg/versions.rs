@@ -14,9 +14,9 @@ use krm_run::read_regular_file;
 use krm_yaml::File;
 
 use super::kinds::PkgKind;
-use super::{init, line_breaks};
+use super::{check_directory, init, line_breaks};
 use crate::cli::Global;
-use crate::disk::{FILE_LIMIT, FileKind};
+use crate::disk::FILE_LIMIT;
 use crate::loader::{self, LoadedPackage, join_display_path};
 use crate::package_source::{FetchedPackage, Revision};
 use crate::{Failure, consistent_read, disk, parallel};
@@ -50,18 +50,12 @@ impl LocalPackage {
     pub(super) fn read(dir: &str) -> Result<Option<Self>, Failure> {
         let shown = join_display_path(dir, KPTFILE);
         let in_file = |error: Diagnostic| Failure::input(error.in_file(&*shown));
-        if !Path::new(dir).is_dir() {
-            let kind = match Path::new(dir).exists() {
-                true => FileKind::NotADirectory,
-                false => FileKind::FileNotFound,
-            };
-            return Err(Failure::input(Diagnostic::error(kind).in_file(dir)));
-        }
+        check_directory(dir)?;
         let path = Path::new(dir).join(KPTFILE);
         let text = consistent_read::read_file_of_package(&path, || disk::read_existing(&path))
             .map_err(Failure::input)?;
         let Some(text) = text.map_err(in_file)? else {
-            return Err(in_file(Diagnostic::error(PkgKind::NoKptfile)));
+            return Err(Failure::input(Diagnostic::error(PkgKind::NoKptfile).in_file(dir)));
         };
         let kptfile = File::parse(text).map_err(|error| in_file(Diagnostic::from(&error)))?;
         let lock = upstream_lock(&kptfile).map_err(in_file)?;

@@ -13,6 +13,7 @@ use crate::cli::{FindingsExit, Global};
 use crate::commands::conflict_records;
 use crate::commands::kinds::CommandKind;
 use crate::console::Console;
+use crate::disk::FileKind;
 use crate::{CommandResult, Exit, disk, duplicate_keys, parallel};
 
 /// More warnings than this about one file are not printed.
@@ -100,7 +101,7 @@ fn check(input: &InputFile, options: ReadOptions, args: &Args, global: &Global) 
     };
     let file = &*file;
     if name == disk::STDIN && file.text().trim().is_empty() {
-        return vec![Diagnostic::warning(CommandKind::EmptyStdin)];
+        return vec![Diagnostic::warning(FileKind::EmptyStdin)];
     }
     let mut found = syntax_errors(name, &file.documents().collect::<Vec<_>>());
     found.extend(conflict_records::unresolved_of_file(name, file));

@@ -22,23 +22,27 @@ Examples:
   krm yaml merge3 --base old.yaml --upstream new.yaml --local mine.yaml --dry-run -o json
   krm yaml merge3 --resolve local mine.yaml";
 
+const USAGE: &str = "\
+krm yaml merge3 [OPTIONS] --base <FILE> --upstream <FILE> --local <FILE>
+       krm yaml merge3 [OPTIONS] --resolve <SIDE> <FILES>...";
+
 /// Apply the changes between two versions of a YAML file to a third (three-way merge).
 ///
 /// Changes from --base to --upstream are applied to --local; everything else is unchanged, byte for byte. If both sides changed the same
 /// field, upstream's value is taken with a warning, unless --on-conflict says otherwise. The --local file is edited in place; - is printed.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, override_usage = USAGE)]
 pub(crate) struct Args {
     /// Common ancestor of both sides
-    #[arg(long, alias = "ancestor", value_name = "FILE", required_unless_present = "resolve")]
+    #[arg(long, alias = "ancestor", value_name = "FILE", required_unless_present_any = ["resolve", "files"])]
     base: Option<String>,
 
     /// Version whose changes are merged
-    #[arg(long, alias = "from", value_name = "FILE", required_unless_present = "resolve")]
+    #[arg(long, alias = "from", value_name = "FILE", required_unless_present_any = ["resolve", "files"])]
     upstream: Option<String>,
 
     /// Version to update, in place; - merges into standard input and prints the result
-    #[arg(long, alias = "to", value_name = "FILE", required_unless_present = "resolve")]
+    #[arg(long, alias = "to", value_name = "FILE", required_unless_present_any = ["resolve", "files"])]
     local: Option<String>,
 
     /// File name to use in diagnostics, if --local is a temporary file

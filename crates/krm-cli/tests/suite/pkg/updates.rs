@@ -366,7 +366,7 @@ fn package_without_upstream_is_an_error() {
     let remote = Remote::new();
     for command in ["update", "diff"] {
         let error = remote.fails(3, &format!("krm pkg {command} up/other"));
-        assert!(error.contains("error[no-package]: up/other/Kptfile:"), "{error}");
+        assert!(error.contains("error[no-package]: up/other:"), "{error}");
         let error = remote.fails(3, &format!("krm pkg {command} up/shop"));
         assert!(error.contains("error[no-upstream]: up/shop/Kptfile:"), "{error}");
         let error = remote.fails(3, &format!("krm pkg {command} nowhere"));

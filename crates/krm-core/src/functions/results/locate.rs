@@ -56,7 +56,8 @@ impl<'a> ResultLocator<'a> {
         Some(LocatedResult { resource, field })
     }
 
-    /// Finds the resource by file and index, unless another resource is there now; then by its names.
+    /// Finds the resource by file and index, unless another resource is there now; then by its names. A function before the one that
+    /// reported the result may have set the namespace, so a resource that differs only in that is found, too, if there is one.
     fn resource(&self, directory: &str, result: &FunctionResult) -> Option<PackageResource<'a>> {
         let reference = result.resource.as_ref();
         let at_index = result.file.as_ref().and_then(|file| self.at(directory, file));
@@ -68,13 +69,20 @@ impl<'a> ResultLocator<'a> {
         }
         let reference = reference?;
         let all = self.by_name().get(&(reference.kind.clone(), reference.name.clone()))?;
-        let mut all = all.iter().filter(|resource| matches(**resource, reference));
+        let mut exact = all.iter().filter(|resource| matches(**resource, reference));
         let path = result.file.as_ref().map(|file| root_path(directory, file));
-        let same_file = all
-            .clone()
-            .find(|it| path.as_deref().is_some_and(|path| it.file.path.as_str() == path));
-        let inside = || all.clone().find(|it| it.file.path.is_in(directory));
-        same_file.or_else(inside).or_else(|| all.next()).copied()
+        let is_in_file = |it: &&PackageResource<'_>| {
+            path.as_deref().is_none_or(|path| it.file.path.as_str() == path)
+        };
+        let same_file = exact.clone().find(|it| path.is_some() && is_in_file(it));
+        let inside = || exact.clone().find(|it| it.file.path.is_in(directory));
+        let in_other_namespace = || {
+            let is_it = |it: &&PackageResource<'_>| is_same_but_namespace(**it, reference);
+            let mut all = all.iter().filter(is_it).filter(is_in_file);
+            all.next().filter(|_| all.next().is_none())
+        };
+        let found = same_file.or_else(inside).or_else(|| exact.next()).or_else(in_other_namespace);
+        found.copied()
     }
 
     fn at(&self, directory: &str, reference: &FileRef) -> Option<PackageResource<'a>> {
@@ -136,11 +144,16 @@ pub(super) fn root_path(directory: &str, file: &FileRef) -> String {
 }
 
 fn matches(resource: PackageResource<'_>, reference: &ResourceRef) -> bool {
+    let namespace = &reference.namespace;
+    (namespace.is_empty() || resource.resource.namespace() == *namespace)
+        && is_same_but_namespace(resource, reference)
+}
+
+fn is_same_but_namespace(resource: PackageResource<'_>, reference: &ResourceRef) -> bool {
     let resource = resource.resource;
     let group = |version: &str| version.split_once('/').map_or("", |(group, _)| group).to_owned();
     resource.kind() == reference.kind
         && resource.name() == reference.name
-        && (reference.namespace.is_empty() || resource.namespace() == reference.namespace)
         && (reference.api_version.is_empty() || resource.group() == group(&reference.api_version))
 }
 
@@ -188,6 +201,18 @@ mod tests {
                 expected,
                 "{text}"
             );
+        }
+        for (text, expected) in [
+            // A function before set the namespace.
+            ("{kind: Pod, name: b, namespace: prod}", Some(("a.yaml", 8))),
+            ("{kind: Pod, name: b, namespace: prod}, file: {path: a.yaml}", Some(("a.yaml", 8))),
+            ("{kind: Pod, name: b, namespace: prod}, file: {path: sub/a.yaml}", None),
+            ("{kind: Pod, name: d, namespace: prod}", None),
+        ] {
+            let diagnostic = locator.diagnostic("", &result(&format!("resourceRef: {text}")));
+            let line = diagnostic.location.as_ref().map(|it| it.line);
+            let found = line.map(|line| (diagnostic.file.as_deref().unwrap(), line));
+            assert_eq!(found, expected, "{text}");
         }
         let nowhere = locator.diagnostic("sub", &result("file: {path: x.yaml}"));
         assert_eq!((nowhere.file.as_deref(), nowhere.location), (Some("sub/x.yaml"), None));

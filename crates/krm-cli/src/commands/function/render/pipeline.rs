@@ -207,7 +207,7 @@ fn contents(
         // Deletions were checked above, with the name of the function.
         let after = finish::persistent_items(pipeline)?;
         let items = (&rendering.before[..], after);
-        contents.extend(finish::assembled(package, items, Deletions::Any, console, false)?);
+        contents.extend(finish::assembled(package, items, Deletions::Any, console)?.0);
     }
     if args.write_status {
         add_status(package, pipeline, error, &mut contents)?;
