@@ -69,7 +69,6 @@ fn schema_describes_every_field() {
 fn optional_fields_may_be_null_as_for_the_reader() {
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
-    #[expect(dead_code, reason = "only the type is used")]
     enum Level {
         Low,
         High,
