@@ -156,6 +156,10 @@ pub(crate) fn three_way_is_stable_with(
     if !pairs_again([local, upstream], &once.text, |sides, count| sides.contains(&count))? {
         return Ok(None);
     }
+    // A comment that had no place in local may have one beside an entry that was added.
+    if once.warnings.iter().any(|it| it.id() == "merge-comment-omitted") {
+        return Ok(None);
+    }
     let twice = match merge3_with(base, &once.text, upstream, options)? {
         MergeOutcome::Merged(merged) => merged,
         MergeOutcome::Refused(why) => {
