@@ -166,8 +166,9 @@ impl Tree {
                 Shape::Scalar { text, kind, style },
                 Shape::Scalar { text: other, kind: found_kind, style: found_style },
             ) => {
-                // `~` and `null`, `true` and `TRUE` are equal where an edit may choose the spelling.
-                let free = style.is_none() && matches!(kind, Kind::Null | Kind::Bool(_));
+                // `~` and `null`, `true` and `TRUE`, `-0` and `0` are equal where an edit may choose the spelling.
+                let free = style.is_none()
+                    && matches!(kind, Kind::Null | Kind::Bool(_) | Kind::Int(Some(0)));
                 if kind != found_kind || text != other && !free {
                     return wrong("value");
                 }
