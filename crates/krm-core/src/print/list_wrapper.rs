@@ -64,17 +64,19 @@ pub(crate) fn item(text: &str, out: &mut String) {
     while let Some(line) = lines.next_if(is_head_comment) {
         out.push_str(line);
     }
-    for (at, line) in lines.enumerate() {
-        match at {
-            0 => out.extend(["- ", line]),
-            _ => indented(line, out),
-        }
+    if let Some(first) = lines.next() {
+        out.push_str("- ");
+        out.push_str(first);
     }
+    lines.for_each(|line| indented(line, out));
 }
 
 /// Writes an indented line. Empty lines are not indented; lines of spaces are, because they may be part of a block scalar.
+#[inline]
 pub(crate) fn indented(line: &str, out: &mut String) {
-    out.push_str(if matches!(line, "\n" | "\r\n") { "" } else { "  " });
+    if !matches!(line, "\n" | "\r\n") {
+        out.push_str("  ");
+    }
     out.push_str(line);
 }
 

@@ -86,6 +86,11 @@ impl<'a> InputList<'a> {
         let has_legacy = options.version <= newest;
         let mut input = Self { text: head, sent: Vec::new(), directory, without_ids, has_legacy };
         input.text.push_str("items:\n");
+        let items: Vec<&Item> = items.into_iter().collect();
+        input.sent.reserve_exact(items.len());
+        // More than enough for most, because growing would copy the list: a large one would be in memory twice. What is not used is never
+        // touched, so it takes no memory.
+        input.text.reserve(items.iter().map(|it| it.text().len() / 2 * 3 + 512).sum());
         for item in items {
             input.push(item)?;
         }

@@ -91,7 +91,7 @@ fn edited(text: String, annotations: &[(&str, &str)]) -> Option<String> {
 
 /// Whether Go's libraries print a part of a document with another meaning.
 fn is_misprinted(root: NodeRef<'_>) -> bool {
-    unwritten_nulls(root).next().is_some() || misprinted_block_scalars(root).next().is_some()
+    root.descendants().any(|node| is_unwritten_null(node) || is_misprinted_block_scalar(node))
 }
 
 /// A document with those parts written in another way. They are replaced in the text, because setting a value to itself is not an edit.
@@ -99,15 +99,19 @@ fn rewritten(text: String) -> String {
     let Ok(file) = File::parse(text.clone()) else { return text };
     let Some(root) = file.documents().find_map(|document| document.root()) else { return text };
     let source = file.text();
-    let nulls = unwritten_nulls(root).filter_map(NodeRef::key).map(|key| {
-        let end = key.end() as usize;
-        let gap = source[end..].find(|c| c != ' ').unwrap_or_default();
-        match source[end + gap..].starts_with(':') {
-            true => (end + gap + 1..end + gap + 1, " null".to_owned()),
-            false => (end..end, ": null".to_owned()),
-        }
-    });
-    let scalars = misprinted_block_scalars(root).filter_map(|node| {
+    let nulls =
+        root.descendants().filter(|it| is_unwritten_null(*it)).filter_map(NodeRef::key).map(
+            |key| {
+                let end = key.end() as usize;
+                let gap = source[end..].find(|c| c != ' ').unwrap_or_default();
+                match source[end + gap..].starts_with(':') {
+                    true => (end + gap + 1..end + gap + 1, " null".to_owned()),
+                    false => (end..end, ": null".to_owned()),
+                }
+            },
+        );
+    let scalars = root.descendants().filter(|it| is_misprinted_block_scalar(*it));
+    let scalars = scalars.filter_map(|node| {
         let range = node.start() as usize..node.end() as usize;
         let mut new = String::new();
         krm_yaml::write_double_quoted(&node.as_scalar()?.value(), &mut new);
@@ -133,40 +137,32 @@ fn rewritten(text: String) -> String {
     written.filter(|_| is_same).map_or(text, File::into_text)
 }
 
-/// Block scalars that go-yaml misprints: folded ones with a line that starts with a blank, and all whose value starts with a space or a
-/// line break, which need an indentation indicator. One with a comment in its header is sent as it is.
-fn misprinted_block_scalars(root: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
-    let source = root.document().file().text();
-    let is_misprinted = move |node: &NodeRef<'_>| {
-        let Some(scalar) = node.as_scalar().filter(|it| it.style().is_block()) else {
-            return false;
-        };
-        let mut lines = source[node.start() as usize..].lines();
-        let (header, first) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
-        let is_folded = scalar.style() == ScalarStyle::Folded;
-        let may_be_indicated =
-            first.trim().is_empty() || header.contains(|it: char| it.is_ascii_digit());
-        // Most are literal and start with a word: their values are not copied.
-        if header.contains('#') || !(is_folded || may_be_indicated) {
-            return false;
-        }
-        let value = scalar.value();
-        value.starts_with([' ', '\n'])
-            || is_folded && (value.contains("\n ") || value.contains("\n\t"))
+/// Whether this is a block scalar that go-yaml misprints: a folded one with a line that starts with a blank, or one whose value starts
+/// with a space or a line break, which needs an indentation indicator. One with a comment in its header is sent as it is.
+fn is_misprinted_block_scalar(node: NodeRef<'_>) -> bool {
+    let Some(scalar) = node.as_scalar().filter(|it| it.style().is_block()) else {
+        return false;
     };
-    let all = source.contains(['|', '>']).then(|| root.descendants());
-    all.into_iter().flatten().filter(is_misprinted)
+    let mut lines = node.document().file().text()[node.start() as usize..].lines();
+    let (header, first) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
+    let is_folded = scalar.style() == ScalarStyle::Folded;
+    let may_be_indicated =
+        first.trim().is_empty() || header.contains(|it: char| it.is_ascii_digit());
+    // Most are literal and start with a word: their values are not copied.
+    if header.contains('#') || !(is_folded || may_be_indicated) {
+        return false;
+    }
+    let value = scalar.value();
+    value.starts_with([' ', '\n']) || is_folded && (value.contains("\n ") || value.contains("\n\t"))
 }
 
-/// The values in flow style that are null because nothing is written.
-fn unwritten_nulls(root: NodeRef<'_>) -> impl Iterator<Item = NodeRef<'_>> {
-    let is_unwritten = |node: &NodeRef<'_>| {
-        node.span().is_empty()
-            && node.key().is_some()
-            && node.parent().is_some_and(|it| it.collection_style() == CollectionStyle::Flow)
-            && is_null(*node)
-    };
-    root.descendants().filter(is_unwritten)
+/// Whether this is a value in flow style that is null because nothing is written.
+fn is_unwritten_null(node: NodeRef<'_>) -> bool {
+    node.as_scalar().is_some()
+        && node.span().is_empty()
+        && node.key().is_some()
+        && node.parent().is_some_and(|it| it.collection_style() == CollectionStyle::Flow)
+        && is_null(node)
 }
 
 /// Where lines for annotations are inserted.
@@ -288,7 +284,7 @@ mod tests {
         );
         let file = File::parse(sent).unwrap();
         let root = file.document(0).unwrap().root().unwrap();
-        assert_eq!(unwritten_nulls(root).count(), 0);
+        assert!(!root.descendants().any(is_unwritten_null));
         let before = File::parse(nulls.to_owned()).unwrap();
         let before = before.document(0).unwrap().root().unwrap().as_mapping().unwrap();
         for entry in before.entries() {
