@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::entry::CachedResult;
 use super::key::CallIdentity;
+use super::shared::Sharing;
 use super::{CacheMode, FunctionIdentity, Known, ResultCache};
 use crate::{Execution, Function, Invocation, Limits, RunKind};
 
@@ -20,8 +21,7 @@ pub(crate) struct CachedFunction<F> {
 struct Unconfirmed {
     call: CallIdentity,
     result: CachedResult,
-    /// Whether the shared store has it.
-    is_shared: bool,
+    sharing: Sharing,
 }
 
 impl<F: Function> CachedFunction<F> {
@@ -34,12 +34,12 @@ impl<F: Function> CachedFunction<F> {
     /// Results that are known are compared: none differs without `verify`, because there are none.
     fn run_and_keep(
         &self,
-        call: CallIdentity,
+        (identity, call): (&FunctionIdentity, CallIdentity),
         known: &Known,
         invocation: &mut Invocation<'_>,
     ) -> Execution {
         let execution = self.function.run(invocation);
-        let Some(result) = CachedResult::of(&execution) else { return execution };
+        let Some(result) = CachedResult::of(&execution, invocation.input) else { return execution };
         let differs = |known: &Option<CachedResult>| {
             known.as_ref().is_some_and(|it| it.stdout != result.stdout)
         };
@@ -51,11 +51,12 @@ impl<F: Function> CachedFunction<F> {
             return execution.stopped(RunKind::SharedResultDiffers);
         }
         // What is mounted may have changed while the function ran. Then nobody knows which content it saw.
-        let now = self.function.identity();
-        let now = now.map(|it| it.call(&invocation.limits, invocation.input).key());
-        if now == Some(call.key()) {
-            let is_shared = known.shared.is_some();
-            *self.unconfirmed() = Some(Unconfirmed { call, result, is_shared });
+        if self.function.identity().is_some_and(|now| now.key() == identity.key()) {
+            let sharing = match known.shared {
+                Some(_) => Sharing::Nothing,
+                None => self.cache.sharing(&execution.stdout),
+            };
+            *self.unconfirmed() = Some(Unconfirmed { call, result, sharing });
         }
         execution
     }
@@ -87,29 +88,30 @@ impl<F: Function> Function for CachedFunction<F> {
         if invocation.interrupt.is_interrupted() {
             return Execution::not_started(RunKind::Interrupted);
         }
-        // What is stored and compared is the output itself.
-        invocation.is_echo = None;
+        // The output of a run is compared with the input and with what is known, so it is always kept.
+        let is_echo = invocation.is_echo.take();
         let call = identity.call(&invocation.limits, invocation.input);
         let known = self.cache.look_up(&call);
         if self.cache.mode == CacheMode::Verify {
-            return self.run_and_keep(call, &known, invocation);
+            return self.run_and_keep((&identity, call), &known, invocation);
         }
-        let stderr = invocation.limits.stderr;
         match known {
-            Known { local: Some(result), .. } => result.into_execution(stderr, start.elapsed()),
+            Known { local: Some(result), .. } => {
+                result.into_execution(invocation, is_echo, start.elapsed())
+            }
             // It is kept on this machine when the caller has read it.
             Known { shared: Some(result), .. } => {
-                let execution = result.clone().into_execution(stderr, start.elapsed());
-                *self.unconfirmed() = Some(Unconfirmed { call, result, is_shared: true });
-                execution
+                let sharing = Sharing::Nothing;
+                *self.unconfirmed() = Some(Unconfirmed { call, result: result.clone(), sharing });
+                result.into_execution(invocation, is_echo, start.elapsed())
             }
-            known => self.run_and_keep(call, &known, invocation),
+            known => self.run_and_keep((&identity, call), &known, invocation),
         }
     }
 
     fn output_accepted(&self) {
-        if let Some(Unconfirmed { call, result, is_shared }) = self.unconfirmed().take() {
-            self.cache.add(&call, &result, is_shared);
+        if let Some(Unconfirmed { call, result, sharing }) = self.unconfirmed().take() {
+            self.cache.add(&call, &result, sharing);
         }
     }
 

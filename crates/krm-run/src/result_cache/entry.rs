@@ -5,7 +5,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 
 use super::CacheKey;
-use crate::{Execution, ExecutionEnd, Image, Tail};
+use crate::{Execution, ExecutionEnd, Image, Invocation, Tail};
 
 /// The beginning of every entry.
 const MAGIC: &[u8; 8] = b"krmres\0\x01";
@@ -15,7 +15,8 @@ const HEAD: usize = MAGIC.len() + DIGEST;
 /// What a function that succeeded returned.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CachedResult {
-    pub(super) stdout: Vec<u8>,
+    /// The output; none if it is the input. That of a validator is, and the input is part of the key.
+    pub(super) stdout: Option<Vec<u8>>,
     /// The end of standard error, and how long it was.
     stderr: Vec<u8>,
     stderr_total: u64,
@@ -30,12 +31,12 @@ pub fn is_entry_of(key: &CacheKey, bytes: &[u8]) -> bool {
 }
 
 impl CachedResult {
-    /// The result of a run; none if it failed.
-    pub(super) fn of(execution: &Execution) -> Option<Self> {
+    /// The result of a run with this input; none if it failed.
+    pub(super) fn of(execution: &Execution, input: &[u8]) -> Option<Self> {
         execution.output().ok()?;
         let bytes = |text: &str| text.as_bytes().to_vec();
         Some(Self {
-            stdout: execution.stdout.clone(),
+            stdout: (execution.stdout != input).then(|| execution.stdout.clone()),
             stderr: execution.stderr.bytes(),
             stderr_total: execution.stderr.total(),
             exit_code: execution.exit_code()?,
@@ -46,34 +47,48 @@ impl CachedResult {
 
     /// A result with this output and nothing else.
     pub(super) fn with_output(stdout: Vec<u8>) -> Self {
-        Self { stdout, ..Self::default() }
+        Self { stdout: Some(stdout), ..Self::default() }
     }
 
-    /// The run as it would have been.
-    pub(super) fn into_execution(self, stderr_limit: usize, duration: Duration) -> Execution {
+    /// The run as it would have been. Output that is the input is only copied if the caller does not distinguish it
+    /// ([`Invocation::is_echo`]).
+    pub(super) fn into_execution(
+        self,
+        invocation: &Invocation<'_>,
+        is_echo: Option<&mut bool>,
+        duration: Duration,
+    ) -> Execution {
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned().into_boxed_str();
+        let stdout = match (self.stdout, is_echo) {
+            (Some(stdout), _) => stdout,
+            (None, None) => invocation.input.to_vec(),
+            (None, Some(is_echo)) => {
+                *is_echo = true;
+                Vec::new()
+            }
+        };
         Execution {
-            stderr: Tail::restore(&self.stderr, stderr_limit, self.stderr_total),
+            stdout,
+            stderr: Tail::restore(&self.stderr, invocation.limits.stderr, self.stderr_total),
             image: self
                 .image_id
                 .map(|id| Image { id: text(id), digest: self.image_digest.map(text) }),
-            stdout: self.stdout,
             duration,
             end: ExecutionEnd::Exited(self.exit_code),
         }
     }
 
     pub(super) fn encode(&self, key: &CacheKey) -> Vec<u8> {
-        let mut bytes = Vec::with_capacity(self.stdout.len() + self.stderr.len() + 512);
+        let stdout = self.stdout.as_ref();
+        let length = stdout.map_or(0, Vec::len) + self.stderr.len();
+        let mut bytes = Vec::with_capacity(length + 512);
         bytes.extend_from_slice(MAGIC);
         bytes.extend_from_slice(key.as_bytes());
         bytes.extend_from_slice(&self.exit_code.to_le_bytes());
         bytes.extend_from_slice(&self.stderr_total.to_le_bytes());
-        for part in [Some(&self.stdout), Some(&self.stderr)] {
+        let image = [&self.image_id, &self.image_digest].map(Option::as_ref);
+        for part in [stdout, Some(&self.stderr)].into_iter().chain(image) {
             append(&mut bytes, part);
-        }
-        for part in [&self.image_id, &self.image_digest] {
-            append(&mut bytes, part.as_ref());
         }
         let digest = Sha256::digest(&bytes);
         bytes.extend_from_slice(&digest);
@@ -92,7 +107,7 @@ impl CachedResult {
         let result = Self {
             exit_code: i32::from_le_bytes(reader.array()?),
             stderr_total: u64::from_le_bytes(reader.array()?),
-            stdout: reader.part()??,
+            stdout: reader.part()?,
             stderr: reader.part()??,
             image_id: reader.part()?,
             image_digest: reader.part()?,

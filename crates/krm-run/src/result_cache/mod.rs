@@ -26,7 +26,7 @@ pub use shared::{SharedCounts, SharedMode};
 
 use entry::CachedResult;
 use key::CallIdentity;
-use shared::SharedResults;
+use shared::{SharedResults, Sharing};
 
 /// What the cache is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -117,13 +117,18 @@ impl ResultCache {
         known
     }
 
+    /// What the shared store may get of a result with this output.
+    fn sharing(&self, output: &[u8]) -> Sharing {
+        let is_written = self.mode != CacheMode::Read;
+        let shared = self.shared.as_ref().filter(|_| is_written);
+        shared.map_or(Sharing::Nothing, |it| it.sharing(output))
+    }
+
     /// Stores the result of a call where it is not known yet.
-    fn add(&self, call: &CallIdentity, result: &CachedResult, is_shared: bool) {
+    fn add(&self, call: &CallIdentity, result: &CachedResult, sharing: Sharing) {
         self.put(&call.key(), result);
-        if let Some(shared) = self.shared.as_ref().filter(|_| !is_shared)
-            && self.mode != CacheMode::Read
-        {
-            shared.put(call, result, self);
+        if let Some(shared) = &self.shared {
+            shared.put(call, result, sharing, self);
         }
     }
 

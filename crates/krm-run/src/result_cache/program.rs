@@ -32,7 +32,7 @@ pub(super) fn digest(cache: &ResultCache, started: SystemTime) -> Option<[u8; 32
     let key = identity.map(|it| it.key());
     if let Some(key) = &key
         && let Some(known) = cache.get(key)
-        && let Ok(digest) = known.stdout.try_into()
+        && let Some(Ok(digest)) = known.stdout.map(TryInto::try_into)
     {
         return Some(digest);
     }

@@ -34,6 +34,17 @@ pub struct SharedCounts {
     pub secret: usize,
 }
 
+/// What the shared store gets of a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sharing {
+    /// Nothing, because it has the result or is only read.
+    Nothing,
+    /// Nothing, because the output contains Secrets: everybody who can read the store would see them.
+    Secret,
+    /// The result.
+    Result,
+}
+
 /// A store that machines share.
 pub(super) struct SharedResults {
     store: Arc<dyn ResultStore>,
@@ -80,18 +91,34 @@ impl SharedResults {
         result
     }
 
-    /// Stores a result, unless it contains Secrets: everybody who can read the store would see them.
-    pub(super) fn put(&self, call: &CallIdentity, result: &CachedResult, local: &ResultCache) {
-        if self.mode == SharedMode::Read {
-            return;
+    /// What the store may get of a result with this output.
+    pub(super) fn sharing(&self, output: &[u8]) -> Sharing {
+        match self.mode {
+            SharedMode::Read => Sharing::Nothing,
+            SharedMode::Write if has_secrets(output) => Sharing::Secret,
+            SharedMode::Write => Sharing::Result,
         }
-        if has_secrets(&result.stdout) {
-            return self.count(3);
-        }
-        if let Some(key) = self.key(call, local)
-            && self.store.put(&key, &result.encode(&key))
-        {
-            self.count(2);
+    }
+
+    /// Stores a result if it may be shared.
+    pub(super) fn put(
+        &self,
+        call: &CallIdentity,
+        result: &CachedResult,
+        sharing: Sharing,
+        local: &ResultCache,
+    ) {
+        match sharing {
+            Sharing::Nothing => {}
+            Sharing::Secret => self.count(3),
+            Sharing::Result => {
+                let stored = self
+                    .key(call, local)
+                    .is_some_and(|key| self.store.put(&key, &result.encode(&key)));
+                if stored {
+                    self.count(2);
+                }
+            }
         }
     }
 }

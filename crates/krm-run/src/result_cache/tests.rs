@@ -80,6 +80,27 @@ fn same_input_runs_once_and_returns_the_same() {
 }
 
 #[test]
+fn output_that_is_the_input_is_not_stored() {
+    let (probe, store) = (Probe::default(), Arc::<Memory>::default());
+    let input = "a".repeat(10_000);
+    call(&probe, &store, CacheMode::Write, &input);
+    let size = store.0.lock().unwrap().values().map(Vec::len).sum::<usize>();
+    assert!(size < 1000, "{size}");
+    let copied = call(&probe, &store, CacheMode::Write, &input);
+    assert_eq!(copied.stdout, input.as_bytes());
+    let function = CachedFunction::new(&probe, ResultCache::new(store, CacheMode::Read));
+    let mut is_echo = false;
+    let mut invocation = Invocation::new(input.as_bytes());
+    invocation.is_echo = Some(&mut is_echo);
+    let found = function.run(&mut invocation);
+    assert_eq!(
+        (runs(&probe), found.stdout.len(), found.stderr.text()),
+        (1, 0, copied.stderr.text())
+    );
+    assert!(is_echo);
+}
+
+#[test]
 fn limits_are_part_of_the_key() {
     let identity = FunctionIdentity::new("probe");
     let key = |limits: Limits| identity.call(&limits, b"a").key();
@@ -216,7 +237,8 @@ fn call_shared(
 fn results(store: &Memory) -> usize {
     let entries = store.0.lock().unwrap();
     let of_function = |(key, entry): &(&CacheKey, &Vec<u8>)| {
-        CachedResult::decode(key, entry).is_some_and(|it| it.stdout.starts_with(b"a"))
+        let result = CachedResult::decode(key, entry);
+        result.is_some_and(|it| it.stdout.is_none_or(|it| it.len() != 32))
     };
     entries.iter().filter(of_function).count()
 }
@@ -319,9 +341,17 @@ fn result_with_a_secret_stays_on_this_machine() {
     let (local, shared) = (Arc::<Memory>::default(), Arc::<Memory>::default());
     let cache = ResultCache::new(local.clone(), CacheMode::Write)
         .with_shared(shared.clone(), SharedMode::Write);
+    let call = |function: &dyn Function, input: &[u8]| {
+        function.run(&mut Invocation::new(input));
+        function.output_accepted();
+    };
     let function = CachedFunction::new(Secret, cache.clone());
-    function.run(&mut Invocation::new(b"a"));
-    function.output_accepted();
+    call(&function, b"a");
     assert_eq!((results(&local), results(&shared)), (1, 0));
     assert_eq!(cache.shared_counts().unwrap().secret, 1);
+    // Neither does what a validator reports about one.
+    let probe = Probe::default();
+    call(&CachedFunction::new(&probe, cache.clone()), b"apiVersion: v1\nkind: Secret\n");
+    assert_eq!((results(&local), results(&shared)), (2, 0));
+    assert_eq!(cache.shared_counts().unwrap().secret, 2);
 }
