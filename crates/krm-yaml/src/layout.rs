@@ -218,6 +218,11 @@ pub(crate) fn comments_above(text: &str, head: u32, floor: u32, deepest: Option<
     start
 }
 
+/// Whether the line above the one that starts at `line` is a comment. Lines before `floor` are ignored.
+pub(crate) fn is_below_comment(text: &str, line: u32, floor: u32) -> bool {
+    comments_above(text, line, floor, None) < line
+}
+
 /// The end of the comments below `at` that are indented deeper than `depth`; `at` if there are none.
 pub(crate) fn comments_below(text: &str, at: u32, depth: u32) -> u32 {
     let mut end = at;

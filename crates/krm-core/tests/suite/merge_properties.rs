@@ -108,6 +108,32 @@ fn merge_is_stable_for_any_roots() {
     });
 }
 
+/// A scalar with a comment above it is replaced by a collection whose first entry has one.
+#[test]
+fn merge_is_stable_for_comments_above_a_replaced_scalar() {
+    let sources =
+        ["list:\n# a\n- name: c3\n", "list:\n  # a\n  name: c3\n", "list: # k\n# a\n- x\n"];
+    let destinations = [
+        "list:\n# b\n z\n",
+        "list:\n# b\n# c\n z # d\n",
+        "list: # b\n# c\n z # d\n",
+        "list: # b\n z # c\n",
+    ];
+    for (source, destination) in
+        sources.iter().flat_map(|it| destinations.map(|other| (*it, other)))
+    {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, destination, &options), Ok(None));
+        let Ok(MergeOutcome::Merged(merged)) = checks::merge2(source, destination, &options) else {
+            panic!("refused");
+        };
+        checks::comments_survive(source, &merged.text).unwrap();
+        if !source.contains("# k") {
+            checks::comments_survive(destination, &merged.text).unwrap();
+        }
+    }
+}
+
 #[test]
 fn merge_identity() {
     holds(|draw, style| {
