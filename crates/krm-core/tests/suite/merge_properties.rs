@@ -118,6 +118,8 @@ fn merge_is_stable_for_comments_above_a_replaced_scalar() {
         "list:\n# b\n# c\n z # d\n",
         "list: # b\n# c\n z # d\n",
         "list: # b\n z # c\n",
+        "list: !!str # b\n# c\n z\n",
+        "list: &a !!str\n# b\n\n z\n",
     ];
     for (source, destination) in
         sources.iter().flat_map(|it| destinations.map(|other| (*it, other)))
