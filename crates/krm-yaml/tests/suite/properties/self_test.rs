@@ -1,6 +1,6 @@
 //! Tests of the checks: each kind of wrong result is detected by one of them.
 
-use krm_yaml::File;
+use krm_yaml::{Edit, File};
 
 use super::change::{Change, What};
 use super::editing::Edited;
@@ -49,5 +49,36 @@ fn every_kind_of_damage_is_detected() {
     ];
     for wrong in &wrongs {
         assert!(is_detected(wrong), "not seen: {wrong}");
+    }
+}
+
+/// Sets a node, and checks that the text behind it changes only as given.
+fn behind(old: &str, path: &[usize], value: Tree, accepted: &str, wrongs: &[&str]) {
+    let file = File::parse(old.to_owned()).expect("it is small");
+    let change = Change { path: path.to_vec(), what: What::Set(value) };
+    let mut edit = Edit::new(&file);
+    change.request(file.document(0).expect("a document"), &mut edit).expect("it can be set");
+    let new = edit.apply().expect("it can be set");
+    let edited = |new: String| {
+        let old = File::parse(old.to_owned()).expect("it is small");
+        Edited { old, document: 0, changes: vec![change.clone()], new, is_certain: false }
+    };
+    assert!(new.ends_with(accepted), "{new:?}");
+    assert_eq!(edited(new.clone()).untouched_stays(), Ok(()));
+    for wrong in wrongs {
+        let new = format!("{}{wrong}", &new[..new.len() - accepted.len()]);
+        assert!(edited(new.clone()).untouched_stays().is_err(), "not seen: {new:?}");
+    }
+}
+
+#[test]
+fn only_tabs_before_the_next_token_may_be_removed() {
+    let list = Tree::sequence(vec![Tree::text("x")]);
+    behind("-{j\n\t|:(5\n\t\n# c\n", &[], list, "x\n\n# c\n", &["x\n\n", "x\n\n# d\n"]);
+    for (text, accepted, wrongs) in [
+        ("a: x\n \t \nb: 1\n", "\n\nb: 1\n", ["\nb: 1\n", "\n\nb:  1\n"]),
+        ("a: x\n \t# c\nb: 1\n", "\n  # c\nb: 1\n", ["\n# c\nb: 1\n", "\nb: 1\n"]),
+    ] {
+        behind(text, &[1], Tree::text("yes"), accepted, &wrongs);
     }
 }
