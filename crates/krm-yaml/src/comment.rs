@@ -10,7 +10,7 @@
 //! 4. The first block of comments belongs to the document, even directly above the first key: usually it is a license header or
 //!    a description of the file, which must survive the removal of that key.
 //! 5. Comments below the last entry of a nested collection that are deeper than the entry which holds the collection belong to
-//!    that entry, and move and vanish with it.
+//!    that entry, and move and vanish with it, also behind blank lines.
 //! 6. In a flow collection, comments between the line of a value and a comma on a later line, and beside that comma, have no owner.
 
 use crate::document::DocumentRef;
