@@ -152,6 +152,26 @@ fn merge_identity_of_unrelated_documents() {
     });
 }
 
+/// The comment above the first entry becomes the comment of the document.
+#[test]
+fn merge_is_stable_for_comments_above_the_first_entry_of_a_root() {
+    for (source, destination) in [
+        ("# a\n\n# b\n- x\n", "y: 1\n"),
+        ("# a\n\n# b\n# c\nx: 1\n", "- y\n"),
+        ("# a\n\n# b\nx: 1\n", "# b\nx: 2\n"),
+        ("# a\n\n# b\n- x\n", "# c\ny: 1\n"),
+        ("# a\n\n# b\n- x\n", "y # c\n"),
+        ("# a\n\n# b\n- x\n", "# c\n\n# d\ny: 1\n"),
+    ] {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, destination, &options), Ok(None));
+        for base in [source, destination, "z: 1\n"] {
+            let on = OnConflict::Upstream;
+            assert_eq!(checks::three_way_is_stable(base, destination, source, on), Ok(None));
+        }
+    }
+}
+
 #[test]
 fn merge_is_stable() {
     holds(|draw, style| {

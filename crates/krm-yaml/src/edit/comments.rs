@@ -129,7 +129,12 @@ fn above_root<'a>(
     let indent = " ".repeat(column(context.text, start) as usize);
     let eol = context.style.line_break;
     let line = |line: &str| format!("{}{eol}{indent}", with_hash(line));
-    let new: String = text.lines().map(line).collect();
+    let mut new: String = text.lines().map(line).collect();
+    if context.splices.iter().any(|it| it.span.start == start && it.starts_with_comment()) {
+        // Without a blank line the comment above the first entry of the new root would become a part of this one.
+        new.push_str(eol);
+        new.push_str(&indent);
+    }
     context.splices.push(Splice::insert(start, new));
     Ok(())
 }
