@@ -108,6 +108,23 @@ fn merge_is_stable_for_any_roots() {
     });
 }
 
+/// Documents pair by position where only one side has changed the identity. If the merge removes a document or an identity, the next one
+/// pairs others.
+#[test]
+fn merge_is_stable_unless_documents_pair_by_other_positions() {
+    let unnamed = "apiVersion-: v1\nkind: A\nn: a\n---\napiVersion: v1\nkind: A\nm: 1\nx: 1\n";
+    let changed = "api: v1\nkind: A\nmetadata: 1\n---\napiVersion: v1\nkind: A\nm: 1\nx: 0\n";
+    let named = "apiVersion: v1\nkind: A\nmetadata:\n  name: b\nx: 1\n";
+    let upstream = OnConflict::Upstream;
+    assert_eq!(checks::three_way_is_stable(unnamed, named, changed, upstream), Ok(None));
+    let of = |name: &str| format!("apiVersion: v1\nkind: A\nmetadata: {{name: {name}}}\n---\n");
+    let base = format!("{}{}apiVersion: v2\nkind: A\nx: 1\n", of("gone"), of("both"));
+    let local = format!("{}{}apiVersion: v1\nkinds: A\nx: 2\n", of("gone"), of("both"));
+    let new =
+        format!("{}{}apiVersion: v1\nkind: A\nmetadata: {{name: c}}\n", of("new"), of("both"));
+    assert_eq!(checks::three_way_is_stable(&base, &local, &new, upstream), Ok(None));
+}
+
 /// A scalar with a comment above it is replaced by a collection whose first entry has one.
 #[test]
 fn merge_is_stable_for_comments_above_a_replaced_scalar() {
@@ -136,22 +153,6 @@ fn merge_is_stable_for_comments_above_a_replaced_scalar() {
     }
 }
 
-#[test]
-fn merge_identity() {
-    holds(|draw, style| {
-        let [base, local, _] = three_texts(draw, style);
-        checks::merge_identity(&base, &local)
-    });
-}
-
-#[test]
-fn merge_identity_of_unrelated_documents() {
-    holds(|draw, style| {
-        let (base, other) = (model::resource(draw), model::resource(draw));
-        checks::merge_identity(&emit::text(&base, style), &emit::text(&other, style))
-    });
-}
-
 /// The comment above the first entry becomes the comment of the document.
 #[test]
 fn merge_is_stable_for_comments_above_the_first_entry_of_a_root() {
@@ -170,6 +171,22 @@ fn merge_is_stable_for_comments_above_the_first_entry_of_a_root() {
             assert_eq!(checks::three_way_is_stable(base, destination, source, on), Ok(None));
         }
     }
+}
+
+#[test]
+fn merge_identity() {
+    holds(|draw, style| {
+        let [base, local, _] = three_texts(draw, style);
+        checks::merge_identity(&base, &local)
+    });
+}
+
+#[test]
+fn merge_identity_of_unrelated_documents() {
+    holds(|draw, style| {
+        let (base, other) = (model::resource(draw), model::resource(draw));
+        checks::merge_identity(&emit::text(&base, style), &emit::text(&other, style))
+    });
 }
 
 #[test]
