@@ -108,6 +108,18 @@ fn merge_is_stable_for_any_roots() {
     });
 }
 
+/// What upstream renamed and local deleted is found by its position in base, even if local has something else there by now.
+#[test]
+fn merge_is_stable_if_an_added_document_takes_the_position_of_another() {
+    let of = |name: &str| format!("apiVersion: v1\nkind: A\nmetadata: {{name: {name}}}\n");
+    let (a, b, new) = (of("a"), of("b"), of("new"));
+    let base = format!("{a}---\n{b}---\napiVersion: v2\nkind: A\nx: 1\n");
+    let local = format!("{a}---\n{b}---\nmetadata: {{name: other}}\n");
+    let upstream = format!("{new}---\n{b}---\n{}x: 3\n", of("changed"));
+    let on = OnConflict::Upstream;
+    assert_eq!(checks::three_way_is_stable(&base, &local, &upstream, on), Ok(None));
+}
+
 /// Documents pair by position where only one side has changed the identity. If the merge removes a document or an identity, the next one
 /// pairs others.
 #[test]
