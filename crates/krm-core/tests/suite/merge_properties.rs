@@ -108,6 +108,16 @@ fn merge_is_stable_for_any_roots() {
     });
 }
 
+/// `$retainKeys` of a new mapping is not written, so the next merge is the first that applies it.
+#[test]
+fn merge_is_stable_for_retain_keys_without_a_field_that_the_source_sets() {
+    let source = "spec:\n  $retainKeys: [a]\n  b: 1\n  c: 2\n";
+    for destination in ["x: 1\n", "spec:\n  c: 2\n  b: 1\n", "spec:\n  a: 1\n  c: 3\n  d: 4\n"] {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, destination, &options), Ok(None));
+    }
+}
+
 /// What upstream renamed and local deleted is found by its position in base, even if local has something else there by now.
 #[test]
 fn merge_is_stable_if_an_added_document_takes_the_position_of_another() {
