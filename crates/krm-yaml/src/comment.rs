@@ -5,11 +5,13 @@
 //! 1. A comment line directly above an entry belongs to the entry. It must not be indented deeper than the entry; a deeper one
 //!    belongs to the nested collection above. Above the first entry of a nested collection, any depth counts.
 //! 2. A comment that a blank line separates from the entry below has no owner, and stays where it is.
-//! 3. A comment beside a value belongs to the value; beside a key whose value starts on the next line, to the key.
+//! 3. A comment beside a value belongs to the value; beside a key whose value starts on the next line, to the key. In a flow collection
+//!    it may follow the comma if that is on the same line.
 //! 4. The first block of comments belongs to the document, even directly above the first key: usually it is a license header or
 //!    a description of the file, which must survive the removal of that key.
 //! 5. Comments below the last entry of a nested collection that are deeper than the entry which holds the collection belong to
-//!    that entry, and move and vanish with it.
+//!    that entry, and move and vanish with it, also behind blank lines.
+//! 6. In a flow collection, comments between the line of a value and a comma on a later line, and beside that comma, have no owner.
 
 use crate::document::DocumentRef;
 use crate::layout::comment_beside;
@@ -130,8 +132,12 @@ impl<'a> Finder<'a> {
         let mut touches = true;
         for span in comments {
             if !is_first_on_line(self.text, span.start) {
-                let owner = self.beside(span, before, after);
-                self.push(span, CommentPosition::Line, owner);
+                if self.is_behind_comma_below(span, before) {
+                    self.apart(span, true, before, after);
+                } else {
+                    let owner = self.beside(span, before, after);
+                    self.push(span, CommentPosition::Line, owner);
+                }
                 last = Some(span);
                 continue;
             }
@@ -191,7 +197,6 @@ impl<'a> Finder<'a> {
         let line = line_start(self.text, span.start);
         match before.map(|leaf| closed_before(leaf, span.start)) {
             Some(owner) if owner.end() > line => Some(owner),
-            Some(owner) if self.is_behind_comma(Span::new(owner.end(), span.start)) => Some(owner),
             _ => {
                 // Only an indicator precedes it: a dash, an opening bracket or `---`.
                 let marker = self
@@ -215,12 +220,14 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Whether a gap contains only a comma.
-    fn is_behind_comma(&self, gap: Span) -> bool {
-        let mut indicators =
-            Gap::new(self.text, gap).filter(|(trivia, _)| *trivia != Trivia::Break);
-        indicators.next().is_some_and(|(trivia, _)| trivia == Trivia::Indicator(b','))
-            && indicators.next().is_none()
+    /// Whether a comment follows a comma that is on a later line than the entry before it (see [`crate::layout::flow_comment_beside`]).
+    fn is_behind_comma_below(&self, span: Span, before: Option<NodeRef<'a>>) -> bool {
+        let Some(end) = before.map(|leaf| closed_before(leaf, span.start).end()) else {
+            return false;
+        };
+        let line = line_start(self.text, span.start);
+        let last = Gap::new(self.text, Span::new(end.max(line).min(span.start), span.start)).last();
+        end <= line && last.is_some_and(|(trivia, _)| trivia == Trivia::Indicator(b','))
     }
 
     /// Adds a comment line that is not directly above an entry.

@@ -159,12 +159,20 @@ fn flow_tail(collection: NodeRef<'_>, end: u32) -> (Option<u32>, u32) {
     let is_pair = collection.collection_style() == CollectionStyle::Pair;
     let comma = Gap::from(text, end).find(b",", b"").map(|comma| comma.start);
     let comma = comma.filter(|_| !is_pair);
-    let beside = comment_beside(text, end);
-    let beside = match comma {
-        Some(comma) if beside.is_empty() => comment_beside(text, comma + 1),
-        _ => beside,
-    };
+    let beside = flow_comment_beside(text, end, comma);
     (comma, beside.end.max(comma.map_or(end, |comma| comma + 1)))
+}
+
+/// The line comment of an entry of a flow collection that ends at `end`: before its comma, or behind a comma on the same line. If there is
+/// none, an empty span where it would be.
+///
+/// Between the end of an entry and a comma on a later line, and behind such a comma, comments belong to no entry: nothing says whether they
+/// describe the entry before or the one after.
+pub(crate) fn flow_comment_beside(text: &str, end: u32, comma: Option<u32>) -> Span {
+    match comma {
+        Some(comma) if skip_blanks(text, end, comma) == comma => comment_beside(text, comma + 1),
+        _ => comment_beside(text, end),
+    }
 }
 
 /// The comment after `at` on its line; an empty span at `at` if there is none.
@@ -208,6 +216,11 @@ pub(crate) fn comments_above(text: &str, head: u32, floor: u32, deepest: Option<
         line = above;
     }
     start
+}
+
+/// Whether the line above the one that starts at `line` is a comment. Lines before `floor` are ignored.
+pub(crate) fn is_below_comment(text: &str, line: u32, floor: u32) -> bool {
+    comments_above(text, line, floor, None) < line
 }
 
 /// The end of the comments below `at` that are indented deeper than `depth`; `at` if there are none.

@@ -50,8 +50,9 @@ impl<'a> Gap<'a> {
     }
 
     fn is_at_line_start(&self) -> bool {
-        let at = self.at as usize;
-        at == 0 || is_break(self.text.as_bytes()[at - 1])
+        // A byte-order mark is not part of the line.
+        let before = self.text[..self.at as usize].trim_end_matches('\u{feff}');
+        before.as_bytes().last().is_none_or(|&byte| is_break(byte))
     }
 
     fn is_marker(&self) -> bool {
@@ -133,6 +134,13 @@ mod tests {
                 (Trivia::Break, "\n"),
             ]
         );
+    }
+
+    #[test]
+    fn directives_and_markers_follow_a_byte_order_mark() {
+        let text = "\u{feff}%YAML 1.2\n\u{feff}---\n";
+        let read: Vec<_> = Gap::from(text, 0).map(|(kind, _)| kind).collect();
+        assert_eq!(read, [Trivia::Directive, Trivia::Break, Trivia::Marker, Trivia::Break]);
     }
 
     #[test]

@@ -28,3 +28,20 @@ fn unknown_survives() {
         choice.unknown_survives()
     });
 }
+
+/// Comments around a comma that is on a later line than the entry before it.
+#[test]
+fn comments_beside_and_before_commas_keep_their_owner() {
+    for comments in [
+        "kind: Pod\n# one\n, # two\n",
+        "kind: Pod # zero\n# one\n, # two\n",
+        "kind: Pod # zero\n, # one\n# two\n",
+        "kind: Pod\n# one\n# two\n, # three\n\n# four\n",
+        "kind: [Pod\n# one\n] # two\n, # three\n",
+    ] {
+        let choice = formatting::unmodified(&format!("{{{comments}apiVersion: v1 # last\n}}\n"));
+        for verdict in [choice.twice_is_once(), choice.same_meaning(), choice.unknown_survives()] {
+            assert_eq!(verdict, Ok(()));
+        }
+    }
+}

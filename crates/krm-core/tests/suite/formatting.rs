@@ -39,7 +39,6 @@ pub(crate) fn choose(draw: &mut Draw<'_>) -> Option<Choice> {
 }
 
 /// An unmodified text with default options.
-#[allow(dead_code, reason = "the fuzz target calls it")]
 pub(crate) fn unmodified(text: &str) -> Choice {
     Choice { text: text.to_owned(), options: FormatOptions::default() }
 }

@@ -108,6 +108,93 @@ fn merge_is_stable_for_any_roots() {
     });
 }
 
+/// `$retainKeys` of a new mapping is not written, so the next merge is the first that applies it.
+#[test]
+fn merge_is_stable_for_retain_keys_without_a_field_that_the_source_sets() {
+    let source = "spec:\n  $retainKeys: [a]\n  b: 1\n  c: 2\n";
+    for destination in ["x: 1\n", "spec:\n  c: 2\n  b: 1\n", "spec:\n  a: 1\n  c: 3\n  d: 4\n"] {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, destination, &options), Ok(None));
+    }
+}
+
+/// What upstream renamed and local deleted is found by its position in base, even if local has something else there by now.
+#[test]
+fn merge_is_stable_if_an_added_document_takes_the_position_of_another() {
+    let of = |name: &str| format!("apiVersion: v1\nkind: A\nmetadata: {{name: {name}}}\n");
+    let (a, b, new) = (of("a"), of("b"), of("new"));
+    let base = format!("{a}---\n{b}---\napiVersion: v2\nkind: A\nx: 1\n");
+    let local = format!("{a}---\n{b}---\nmetadata: {{name: other}}\n");
+    let upstream = format!("{new}---\n{b}---\n{}x: 3\n", of("changed"));
+    let on = OnConflict::Upstream;
+    assert_eq!(checks::three_way_is_stable(&base, &local, &upstream, on), Ok(None));
+}
+
+/// Documents pair by position where only one side has changed the identity. If the merge removes a document or an identity, the next one
+/// pairs others.
+#[test]
+fn merge_is_stable_unless_documents_pair_by_other_positions() {
+    let unnamed = "apiVersion-: v1\nkind: A\nn: a\n---\napiVersion: v1\nkind: A\nm: 1\nx: 1\n";
+    let changed = "api: v1\nkind: A\nmetadata: 1\n---\napiVersion: v1\nkind: A\nm: 1\nx: 0\n";
+    let named = "apiVersion: v1\nkind: A\nmetadata:\n  name: b\nx: 1\n";
+    let upstream = OnConflict::Upstream;
+    assert_eq!(checks::three_way_is_stable(unnamed, named, changed, upstream), Ok(None));
+    let of = |name: &str| format!("apiVersion: v1\nkind: A\nmetadata: {{name: {name}}}\n---\n");
+    let base = format!("{}{}apiVersion: v2\nkind: A\nx: 1\n", of("gone"), of("both"));
+    let local = format!("{}{}apiVersion: v1\nkinds: A\nx: 2\n", of("gone"), of("both"));
+    let new =
+        format!("{}{}apiVersion: v1\nkind: A\nmetadata: {{name: c}}\n", of("new"), of("both"));
+    assert_eq!(checks::three_way_is_stable(&base, &local, &new, upstream), Ok(None));
+}
+
+/// A scalar with a comment above it is replaced by a collection whose first entry has one.
+#[test]
+fn merge_is_stable_for_comments_above_a_replaced_scalar() {
+    let sources =
+        ["list:\n# a\n- name: c3\n", "list:\n  # a\n  name: c3\n", "list: # k\n# a\n- x\n"];
+    let destinations = [
+        "list:\n# b\n z\n",
+        "list:\n# b\n# c\n z # d\n",
+        "list: # b\n# c\n z # d\n",
+        "list: # b\n z # c\n",
+        "list: !!str # b\n# c\n z\n",
+        "list: &a !!str\n# b\n\n z\n",
+    ];
+    for (source, destination) in
+        sources.iter().flat_map(|it| destinations.map(|other| (*it, other)))
+    {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, destination, &options), Ok(None));
+        let Ok(MergeOutcome::Merged(merged)) = checks::merge2(source, destination, &options) else {
+            panic!("refused");
+        };
+        checks::comments_survive(source, &merged.text).unwrap();
+        if !source.contains("# k") {
+            checks::comments_survive(destination, &merged.text).unwrap();
+        }
+    }
+}
+
+/// The comment above the first entry becomes the comment of the document.
+#[test]
+fn merge_is_stable_for_comments_above_the_first_entry_of_a_root() {
+    for (source, destination) in [
+        ("# a\n\n# b\n- x\n", "y: 1\n"),
+        ("# a\n\n# b\n# c\nx: 1\n", "- y\n"),
+        ("# a\n\n# b\nx: 1\n", "# b\nx: 2\n"),
+        ("# a\n\n# b\n- x\n", "# c\ny: 1\n"),
+        ("# a\n\n# b\n- x\n", "y # c\n"),
+        ("# a\n\n# b\n- x\n", "# c\n\n# d\ny: 1\n"),
+    ] {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, destination, &options), Ok(None));
+        for base in [source, destination, "z: 1\n"] {
+            let on = OnConflict::Upstream;
+            assert_eq!(checks::three_way_is_stable(base, destination, source, on), Ok(None));
+        }
+    }
+}
+
 #[test]
 fn merge_identity() {
     holds(|draw, style| {

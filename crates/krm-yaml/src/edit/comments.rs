@@ -4,12 +4,11 @@ use super::lower::EditContext;
 use super::splice::Splice;
 use super::{CommentEdit, CommentTarget, EditError, EditErrorKind};
 use crate::comment::CommentPosition;
-use crate::layout::{EntryLayout, comment_beside, comment_line};
+use crate::layout::{comment_beside, is_below_comment};
 use crate::node::CollectionStyle;
 use crate::node_ref::NodeRef;
 use crate::span::{
-    Span, before_break, column, is_first_on_line, line_end, line_start, next_line, skip_blanks,
-    skip_blanks_back,
+    Span, column, is_first_on_line, line_end, line_start, next_line, skip_blanks, skip_blanks_back,
 };
 
 pub(crate) fn lower<'a>(
@@ -87,7 +86,10 @@ fn above<'a>(
         return Ok(());
     };
     let mut new = String::new();
-    if old.is_empty() && is_below_comment(source, &entry) {
+    if old.is_empty()
+        && entry.own_line
+        && is_below_comment(source, line_start(source, entry.head), 0)
+    {
         // Without a blank line the new comment would become part of the comment above, which has another owner.
         new.push_str(eol);
         new.push_str(&indent);
@@ -127,17 +129,14 @@ fn above_root<'a>(
     let indent = " ".repeat(column(context.text, start) as usize);
     let eol = context.style.line_break;
     let line = |line: &str| format!("{}{eol}{indent}", with_hash(line));
-    let new: String = text.lines().map(line).collect();
+    let mut new: String = text.lines().map(line).collect();
+    if context.splices.iter().any(|it| it.span.start == start && it.starts_with_comment()) {
+        // Without a blank line the comment above the first entry of the new root would become a part of this one.
+        new.push_str(eol);
+        new.push_str(&indent);
+    }
     context.splices.push(Splice::insert(start, new));
     Ok(())
-}
-
-/// Whether the line above is a comment that does not belong to the entry.
-fn is_below_comment(text: &str, entry: &EntryLayout<'_>) -> bool {
-    let line = line_start(text, entry.head);
-    entry.own_line
-        && line > 0
-        && comment_line(text, line_start(text, before_break(text, line))).is_some()
 }
 
 fn beside<'a>(

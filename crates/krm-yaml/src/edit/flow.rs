@@ -4,7 +4,7 @@ use super::lower::{CollectionChange, CollectionLayout, EditContext};
 use super::splice::Splice;
 use super::{EditError, EditErrorKind, Insertion, first_entry};
 use crate::comment;
-use crate::layout::{EntryLayout, comment_beside};
+use crate::layout::{EntryLayout, flow_comment_beside};
 use crate::node::CollectionStyle;
 use crate::node_ref::NodeRef;
 use crate::span::{
@@ -12,6 +12,7 @@ use crate::span::{
     skip_blanks_back,
 };
 use crate::style::indentation;
+use crate::trivia::{Gap, Trivia};
 use crate::value::Value;
 
 pub(crate) fn lower<'a>(
@@ -31,11 +32,12 @@ pub(crate) fn lower<'a>(
         work.add_braces(context);
         return Ok(());
     }
-    if work.kept.is_empty() {
-        work.empty_or_replace_all(context);
+    if work.is_mixed() && !work.kept.is_empty() || work.removes_around_comments(context.text) {
+        work.rebuild(context);
         return Ok(());
     }
-    if work.is_mixed() && work.rebuild(context) {
+    if work.kept.is_empty() {
+        work.empty_or_replace_all(context);
         return Ok(());
     }
     if let Some(entry) = work.entry_with_misplaced_comment(context.text) {
@@ -234,8 +236,9 @@ impl<'a> Work<'a, '_> {
         let moved = self.kept.iter().zip(order).filter(|(slot, entry)| **slot != *entry);
         let mut moved = moved.map(|(slot, entry)| (&self.entries[*slot], &self.entries[entry]));
         let ends_line = |entry: &EntryLayout<'_>| {
-            let end = line_end(text, entry.tail);
-            skip_blanks(text, entry.tail, end) == end
+            let at = beside(text, entry).end;
+            let end = line_end(text, at);
+            skip_blanks(text, at, end) == end
         };
         let found = moved.find(|(slot, entry)| {
             let above = entry.start < entry.head && !slot.own_line;
@@ -264,46 +267,56 @@ impl<'a> Work<'a, '_> {
     }
 
     fn remove(&self, context: &mut EditContext<'a>) {
-        let text = context.text;
-        let last_kept = *self.kept.last().unwrap_or(&0);
-        let count = self.entries.len();
         for &at in &self.change.removed {
-            let entry = &self.entries[at];
-            let next = self.entries.get(at + 1);
-            let alone = entry.own_line && next.is_none_or(|next| next.own_line);
-            if alone
-                && line_start(text, entry.start) > line_start(text, self.node.start())
-                && line_end(text, entry.tail) < self.closer()
-            {
-                context.splices.push(Splice::remove(Span::new(
-                    line_start(text, entry.start),
-                    next_line(text, entry.tail),
-                )));
-            } else if let Some(next) = next.filter(|_| at < last_kept) {
-                context.splices.push(Splice::remove(Span::new(entry.start, next.start)));
-            } else {
-                // After the last entry that is kept, the spaces before it are removed, too.
-                let from = skip_blanks_back(text, entry.start, self.node.start());
-                let to =
-                    entry.comma.filter(|_| at + 1 < count).map_or(entry.end, |comma| comma + 1);
-                let to = if beside(text, entry).is_empty() { to } else { entry.tail.max(to) };
-                context.splices.push(Splice::remove(Span::new(from, to)));
-            }
+            context.splices.push(Splice::remove(self.removal(context.text, at)));
         }
         // The comma after the last entry that is kept separated it from the removed ones.
-        let inserted_last = self.change.inserted_before(count).next().is_some();
-        if last_kept + 1 < count && !inserted_last {
-            let had_trailing = self.entries[count - 1].comma;
-            match (self.entries[last_kept].comma, had_trailing) {
-                (Some(comma), None) => {
-                    context.splices.push(Splice::remove(Span::new(comma, comma + 1)));
-                }
-                (Some(_), Some(trailing)) if !self.is_own(context.text, count - 1) => {
-                    context.splices.push(Splice::remove(Span::new(trailing, trailing + 1)));
-                }
-                _ => {}
-            }
+        let last_kept = *self.kept.last().unwrap_or(&0);
+        if let (Some(comma), None) =
+            (self.entries[last_kept].comma, self.entries[self.entries.len() - 1].comma)
+        {
+            context.splices.push(Splice::remove(Span::new(comma, comma + 1)));
         }
+    }
+
+    /// The bytes of a removed entry, with its comma.
+    fn removal(&self, text: &str, at: usize) -> Span {
+        let entry = &self.entries[at];
+        let last_kept = *self.kept.last().unwrap_or(&0);
+        if self.is_own(text, at) {
+            return Span::new(line_start(text, entry.start), next_line(text, entry.tail));
+        }
+        if let Some(next) = self.entries.get(at + 1).filter(|_| at < last_kept) {
+            return Span::new(entry.start, next.start);
+        }
+        // After the last entry that is kept, the spaces before it are removed, too.
+        let from = skip_blanks_back(text, entry.start, self.node.start());
+        Span::new(from, entry.tail)
+    }
+
+    /// The comments behind an entry that belong to none, up to the next entry or the last comma.
+    pub(super) fn comments_after(&self, text: &str, at: usize) -> Vec<Span> {
+        let entry = &self.entries[at];
+        let end = self.entries.get(at + 1).map_or(entry.tail, |next| next.start);
+        let gap = Span::new(entry.end, end);
+        if !gap.of(text).contains('#') {
+            return Vec::new();
+        }
+        let own = beside(text, entry);
+        let comments = Gap::new(text, gap).filter(|(trivia, _)| *trivia == Trivia::Comment);
+        comments.map(|(_, span)| span).filter(|span| !own.contains(*span)).collect()
+    }
+
+    /// Whether comments that belong to no entry are between the bytes that would be removed with entries. They stay.
+    fn removes_around_comments(&self, text: &str) -> bool {
+        let has_any = |at: usize, span: Span| {
+            self.comments_after(text, at).iter().any(|comment| comment.start < span.end)
+        };
+        if self.kept.is_empty() {
+            let all = Span::new(self.node.start(), self.closer());
+            return (0..self.entries.len()).any(|at| has_any(at, all));
+        }
+        self.change.removed.iter().any(|&at| has_any(at, self.removal(text, at)))
     }
 
     /// Whether an entry is removed with its whole line, including the comma.
@@ -354,10 +367,9 @@ impl<'a> Work<'a, '_> {
         let last = &self.entries[self.entries.len() - 1];
         let text = join(texts, &glue);
         let glue = before(&text, &glue);
-        let last_gone = self.change.removed.contains(&(self.entries.len() - 1));
         let (_, space) = glue.split_at(1);
         let comment = !beside(context.text, last).is_empty();
-        if comment && !last_gone && !self.over_lines() {
+        if comment && !self.over_lines() {
             // The comment stays beside its entry, so the new entries go to a line of their own.
             let indent = indentation(context.text, self.closer());
             let line = format!("{}{indent}{}", context.style.line_break, text.trim_start());
@@ -371,33 +383,25 @@ impl<'a> Work<'a, '_> {
         if !self.over_lines() {
             let splice = match last.comma {
                 Some(comma) => Splice::insert(comma + 1, format!("{space}{text},")),
-                None if last_gone => Splice::insert(last.end, format!("{space}{text}")),
                 None => Splice::insert(last.end, format!("{glue}{text}")),
             };
             context.splices.push(splice);
             return;
         }
         match last.comma {
-            None if !last_gone && comment => {
+            None if comment => {
                 context.splices.push(Splice::insert(last.end, ","));
                 context.splices.push(Splice::insert(last.tail, format!("{space}{text}")));
             }
-            None if !last_gone => {
-                context.splices.push(Splice::insert(last.end, format!("{glue}{text}")));
-            }
-            None => context.splices.push(Splice::insert(last.tail, format!("{space}{text}"))),
+            None => context.splices.push(Splice::insert(last.end, format!("{glue}{text}"))),
             Some(_) => context.splices.push(Splice::insert(last.tail, format!("{space}{text},"))),
         }
     }
 }
 
-/// The line comment of an entry with the spaces before it; an empty span after the comma if there is none.
+/// The line comment of an entry with the spaces before it; an empty span where it would be if there is none.
 pub(super) fn beside(text: &str, entry: &EntryLayout<'_>) -> Span {
-    let first = comment_beside(text, entry.end);
-    if !first.is_empty() {
-        return Span::new(entry.end, first.end);
-    }
-    let at = entry.comma.map_or(entry.end, |comma| comma + 1);
-    let comment = comment_beside(text, at);
-    Span::new(at, comment.end)
+    let comment = flow_comment_beside(text, entry.end, entry.comma);
+    let at = entry.comma.filter(|comma| skip_blanks(text, entry.end, *comma) == *comma);
+    Span::new(at.map_or(entry.end, |comma| comma + 1), comment.end)
 }

@@ -3,7 +3,9 @@
 use super::lower::EditContext;
 use super::splice::Splice;
 use crate::node_ref::NodeRef;
-use crate::span::{Span, skip_blanks};
+use crate::span::{
+    Span, is_first_on_line, line_end, line_start, next_line, skip_blanks, skip_blanks_back,
+};
 use crate::value::Value;
 
 /// The tag to remove: a core tag that contradicts the new value. Other tags are kept.
@@ -42,16 +44,24 @@ impl KeptProperties {
         Self { floor, end: all.map(|span| span.end).max().unwrap_or(indicator), tag: dropped }
     }
 
-    /// Where the new text starts that replaces a value at `start`. A removed tag before the floor gets a splice of its own.
+    /// Where the new text starts that replaces a value at `start`. A removed tag gets a splice of its own if it is before the floor, or on an
+    /// earlier line than the value: what is between them, such as comments, stays.
     pub(super) fn cover_tag(&self, context: &mut EditContext<'_>, start: u32) -> u32 {
-        match self.tag {
-            Some(tag) if tag.start >= self.floor => tag.start.min(start),
-            Some(tag) => {
-                let end = skip_blanks(context.text, tag.end, start);
-                context.splices.push(Splice::remove(Span::new(tag.start, end)));
-                start
-            }
-            None => start,
+        let Some(tag) = self.tag.filter(|tag| tag.start < start) else { return start };
+        let text = context.text;
+        let is_on_line = line_end(text, tag.end) >= start;
+        if tag.start >= self.floor && is_on_line {
+            return tag.start;
         }
+        let next = skip_blanks(text, tag.end, start);
+        let ends_line = next == line_end(text, next);
+        let is_last = ends_line || text.as_bytes()[next as usize] == b'#';
+        let span = match is_first_on_line(text, tag.start) {
+            true if ends_line => Span::new(line_start(text, tag.start), next_line(text, tag.end)),
+            false if is_last => Span::new(skip_blanks_back(text, tag.start, 0), tag.end),
+            _ => Span::new(tag.start, next),
+        };
+        context.splices.push(Splice::remove(span));
+        start
     }
 }

@@ -6,7 +6,7 @@ use super::properties::KeptProperties;
 use super::render::Rendered;
 use super::splice::{Part, Splice};
 use super::{EditError, EditErrorKind, block_scalar, flow, root};
-use crate::layout::{EntryLayout, comment_beside};
+use crate::layout::{EntryLayout, comment_beside, comment_line, is_below_comment};
 use crate::node::{CollectionStyle, NodeKind, ScalarStyle};
 use crate::node_ref::NodeRef;
 use crate::scalar::{ScalarContext, write_scalar};
@@ -264,6 +264,7 @@ fn own_line_value<'a>(
 ) {
     let text = context.text;
     let mut lines = rendered.lines.clone();
+    let mut above = None;
     let ahead = comment_beside(text, front.end);
     let wanted = match context.beside.get(node.index) {
         Some(comment) if !has_lines(comment.as_deref()) => Some(comment.as_deref().map(with_hash)),
@@ -281,11 +282,20 @@ fn own_line_value<'a>(
             context.splices.push(Splice::new(rest, comment));
         } else {
             // The key's line has a comment already: this one goes above the lines.
-            let indent = lines.first().map_or("", |line| indentation(line, line.len() as u32));
-            lines.insert(0, format!("{indent}{}", comment.trim_start()));
+            above = Some(comment.trim_start());
         }
     }
     let start = front.cover_tag(context, line_start(text, node.start()));
+    let has_comment_above = above.is_some() || is_below_comment(text, start, front.end);
+    let first = lines.first().map_or("", String::as_str);
+    let indent = indentation(first, first.len() as u32).to_owned();
+    if has_comment_above && comment_line(first, 0).is_some() {
+        // Without a blank line the comment of the old value would become a part of the one above the first entry.
+        lines.insert(0, String::new());
+    }
+    if let Some(comment) = above {
+        lines.insert(0, format!("{indent}{comment}"));
+    }
     let span = Span::new(start, past_blanks(text, old.span.end));
     context.splices.push(Splice::new(span, lines.join(context.style.line_break)));
 }

@@ -5,7 +5,7 @@ use super::properties::KeptProperties;
 use super::render::Rendered;
 use super::replace::is_inline;
 use super::splice::{Part, Splice};
-use crate::layout::comment_beside;
+use crate::layout::{comment_beside, is_below_comment};
 use crate::node_ref::NodeRef;
 use crate::span::{Span, column, is_first_on_line, line_end, line_start, past_blanks};
 use crate::value::Value;
@@ -72,7 +72,15 @@ pub(super) fn replace<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
         // The line comment belonged to the value as a whole: it is moved above it.
         let above = match node.is_block() || comment.is_empty() || is_dropped {
             true => String::new(),
-            false => format!("{}{eol}{indent}", comment.of(text)),
+            false => format!("{}{eol}", comment.of(text)),
+        };
+        // Without a blank line the comments above would become a part of the one above the first entry.
+        let floor = context.document.span().start;
+        let is_below = || is_below_comment(text, line_start(text, from), floor);
+        let above = match new.starts_with('#') && (!above.is_empty() || is_below()) {
+            true => format!("{above}{eol}{indent}"),
+            false if above.is_empty() => above,
+            false => format!("{above}{indent}"),
         };
         let end = if node.is_block() { end } else { past_blanks(text, kept.end) };
         context.splices.push(Splice::new(Span::new(from, end), format!("{above}{new}")));

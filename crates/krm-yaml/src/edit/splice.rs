@@ -92,6 +92,11 @@ impl Splice {
         }
     }
 
+    /// Whether the new text begins with a comment.
+    pub(crate) fn starts_with_comment(&self) -> bool {
+        matches!(self.parts.first(), Some(Part::New(text)) if text.starts_with('#'))
+    }
+
     /// Whether bytes are removed and none are added.
     pub(crate) fn is_removal(&self) -> bool {
         self.parts.is_empty() && !self.span.is_empty()

@@ -82,6 +82,16 @@ impl<'a> MergeState<'a, '_> {
         is_in_flow && theirs.lines().all(has)
     }
 
+    /// Whether the document has a comment at its head instead of above its first entry. The first comment above the first entry belongs to
+    /// the document, so one that a two-way merge wrote there is found at the head. Heads themselves are only merged with three versions.
+    fn is_head_comment(&self, entry: CommentedEntry<'a>, theirs: &str) -> bool {
+        let first = entry.key.unwrap_or(entry.value);
+        let is_first = first.parent().is_some_and(|parent| {
+            parent.parent().is_none() && parent.children().next() == Some(first)
+        });
+        is_first && self.info(entry.value).head().as_deref() == Some(theirs)
+    }
+
     /// Sets a comment of the destination, below its conflict markers.
     fn set_comment(
         &mut self,
@@ -120,6 +130,9 @@ impl<'a> MergeState<'a, '_> {
                 continue;
             }
             let Some(new) = self.comment(source, place) else { continue };
+            if place == CommentPosition::Head && self.is_head_comment(destination, &new) {
+                continue;
+            }
             let old = self.comment(destination, place);
             if old.as_ref() != Some(&new) && !self.flow_entry_has_comment(destination, &new) {
                 self.set_comment(destination, place, Some(new))?;

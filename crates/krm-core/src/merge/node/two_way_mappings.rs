@@ -179,7 +179,10 @@ fn fields_not_retained<'a>(
     schema: &FieldSchema<'_>,
 ) -> BTreeSet<String> {
     let is_retained: Box<dyn Fn(&str) -> bool> = match (&found.retain, schema.mapping()) {
-        (Some(keys), _) => Box::new(|name| keys.iter().any(|key| key == name)),
+        // Compat: Kubernetes requires that the directive lists all fields that the patch sets. One that it forgets is set all the same.
+        (Some(keys), _) => {
+            Box::new(|name| keys.iter().any(|key| key == name) || theirs.get(name).is_some())
+        }
         (None, MapStrategy::RetainKeys) if sets_another_field(theirs, ours) => {
             Box::new(|name| theirs.get(name).is_some())
         }

@@ -68,7 +68,11 @@ fn join_by_kind_and_name(units: &mut Vec<MergeUnit<'_>>, by_path: bool) {
 /// Joins a unit that a side does not have with one that only this side has, at the same position of the same file.
 fn join_by_position(units: &mut Vec<MergeUnit<'_>>) {
     let mut added: BTreeMap<(usize, &str, ResourcePosition), usize> = BTreeMap::new();
-    for (at, unit) in units.iter().enumerate().filter(|(_, unit)| unit.base.is_none()) {
+    // What both sides have added is paired already. As a candidate it would only prevent the join of what one side has.
+    let is_added = |unit: &MergeUnit<'_>| {
+        unit.base.is_none() && (unit.upstream.is_none() || unit.local.is_none())
+    };
+    for (at, unit) in units.iter().enumerate().filter(|(_, unit)| is_added(unit)) {
         for (side, version) in unit.sides().iter().enumerate().skip(UPSTREAM) {
             if let Some(version) = version {
                 added.insert((side, version.file.path.as_str(), version.spot), at);

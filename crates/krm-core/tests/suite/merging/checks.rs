@@ -156,6 +156,12 @@ pub(crate) fn three_way_is_stable_with(
     if !pairs_again([local, upstream], &once.text, |sides, count| sides.contains(&count))? {
         return Ok(None);
     }
+    // A document was paired with one at the same position that has another identity, and the positions are others now.
+    if once.warnings.iter().any(|it| it.id() == "merge-paired")
+        && !document_names(&once.text)?.starts_with(&document_names(local)?)
+    {
+        return Ok(None);
+    }
     // A comment that had no place in local may have one beside an entry that was added.
     if once.warnings.iter().any(|it| it.id() == "merge-comment-omitted") {
         return Ok(None);
@@ -306,16 +312,23 @@ fn pairs_again(
 
 /// How many documents have each name or kind, and whether it is a name.
 fn names(text: &str) -> Result<BTreeMap<(bool, String), usize>, String> {
-    let file = parse(text)?;
     let mut counts = BTreeMap::new();
-    for node in file.documents().filter_map(DocumentRef::root) {
+    for name in document_names(text)? {
+        *counts.entry(name).or_insert(0) += 1;
+    }
+    Ok(counts)
+}
+
+/// The name or kind of each document, and whether it is a name.
+fn document_names(text: &str) -> Result<Vec<(bool, String)>, String> {
+    let file = parse(text)?;
+    let name = |node| {
         let it = Resource { node, item: None };
         let is_resource = !it.kind().is_empty() && !it.api_version().is_empty();
         let name = is_resource.then(|| format!("{} {}", it.group(), it.label()));
-        let is_name = is_resource && it.identity().is_some();
-        *counts.entry((is_name, name.unwrap_or_default())).or_insert(0) += 1;
-    }
-    Ok(counts)
+        (is_resource && it.identity().is_some(), name.unwrap_or_default())
+    };
+    Ok(file.documents().filter_map(DocumentRef::root).map(name).collect())
 }
 
 fn describe(base: &str, local: &str, upstream: &str, merged: &str) -> String {

@@ -56,7 +56,7 @@ pub(crate) fn of(document: DocumentRef<'_>, change: &Change) -> AllowedRange {
                 node.parent().map_or(0, |parent| floor(text, parent))
             };
             let column = column(text, slots[at].head);
-            AllowedRange::whole(floor..next_line(text, tail(text, slots[at].end, column)))
+            AllowedRange::whole(floor..next_line(text, directly_below(text, slots[at].end, column)))
         }
     };
     without_final_break(document, range)
@@ -131,6 +131,7 @@ fn set(text: &str, node: NodeRef<'_>, value: &Tree) -> AllowedRange {
         let (slots, at) = around(node);
         column(text, slots[at].head)
     });
+    let tail = if node.is_block() { tail } else { directly_below };
     let end = next_line(text, tail(text, own.end, column));
     AllowedRange { range: floor.min(own.start)..end, may_go: true, lost: floor.min(own.start)..end }
 }
@@ -376,8 +377,29 @@ fn behind_on_line(text: &str, at: usize) -> usize {
     if text[start..].starts_with('#') { line_end(text, start) } else { at }
 }
 
-/// The end of what belongs to an entry at `column`: its line, and deeper comments directly below.
+/// The end of what belongs to an entry at `column`: its line, and deeper comments below, also behind blank lines: an entry that follows is
+/// less deep, so they cannot belong to it.
 fn tail(text: &str, end: usize, column_of_entry: usize) -> usize {
+    let skip_blank_lines = |mut line: usize| {
+        while line < text.len() && skip_blanks(text, line) == line_end(text, line) {
+            line = next_line(text, line);
+        }
+        line
+    };
+    comments_below(text, end, column_of_entry, skip_blank_lines)
+}
+
+/// The end of an entry's line and of the deeper comments directly below. Changes of one value reach no farther.
+fn directly_below(text: &str, end: usize, column_of_entry: usize) -> usize {
+    comments_below(text, end, column_of_entry, |line| line)
+}
+
+fn comments_below(
+    text: &str,
+    end: usize,
+    column_of_entry: usize,
+    next_comment: impl Fn(usize) -> usize,
+) -> usize {
     let rest = skip_blanks(text, end);
     let mut tail = if text[rest..].starts_with('#') {
         line_end(text, rest)
@@ -385,7 +407,7 @@ fn tail(text: &str, end: usize, column_of_entry: usize) -> usize {
         rest.min(line_end(text, end))
     };
     loop {
-        let next = next_line(text, tail);
+        let next = next_comment(next_line(text, tail));
         let mark = skip_blanks(text, next);
         let goes_on =
             next > tail && text[mark..].starts_with('#') && column(text, mark) > column_of_entry;

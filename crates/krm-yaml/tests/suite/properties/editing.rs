@@ -1,5 +1,6 @@
 //! Properties of edits: every change is there, and nothing else changed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use krm_yaml::{DocumentRef, Edit, File, ScalarType};
@@ -151,25 +152,31 @@ impl Edited {
         let mut rest = self.new.as_str();
         for (number, range) in merged.iter().enumerate() {
             let kept = &text[at..range.range.start];
-            let found =
-                if number == 0 { rest.starts_with(kept).then_some(0) } else { rest.find(kept) };
+            let found = match number {
+                0 => rest.starts_with(kept).then_some(kept.len()),
+                _ => with_or_without_tabs(kept)
+                    .iter()
+                    .find_map(|kept| Some(rest.find(&**kept)? + kept.len())),
+            };
             let Some(found) = found else {
                 return Err(format!("changed before the range {:?}{}", range.range, self.report()));
             };
-            rest = &rest[found + kept.len()..];
+            rest = &rest[found..];
             at = range.range.end;
         }
-        let kept = &text[at..];
+        let kept = with_or_without_tabs(&text[at..]);
+        let kept = kept.iter().find(|kept| rest.ends_with(&***kept));
         ensure!(
-            rest.ends_with(kept),
+            kept.is_some(),
             "changed behind the range {:?}{}",
             merged.last().map(|g| g.range.clone()),
             self.report()
         );
+        let kept = kept.map_or(0, |kept| kept.len());
         if let [range] = merged.as_slice()
             && !range.may_go
         {
-            let inner = &rest[..rest.len() - kept.len()];
+            let inner = &rest[..rest.len() - kept];
             let old = &text[range.range.clone()];
             ensure!(
                 is_subsequence(old, inner),
@@ -359,6 +366,36 @@ impl Edited {
         }
         Ok(())
     }
+}
+
+/// The text behind a change: as it is, and with spaces for the tabs that indent comments and blank lines before the next token.
+///
+/// Compat: Kubernetes accepts such tabs behind a plain scalar, which could continue there, and refuses them behind a collection and a quoted
+/// scalar. So an edit that replaces the former by the latter has to remove them, and blank lines become empty. That belongs to no entry, but
+/// to the gap behind the change; bytes other than this whitespace never change.
+fn with_or_without_tabs(text: &str) -> Vec<Cow<'_, str>> {
+    let mut all = vec![Cow::Borrowed(text)];
+    let mut without = String::new();
+    let mut at = 0;
+    for line in text.split_inclusive(['\n', '\r']) {
+        let content = line.trim_start_matches([' ', '\t']);
+        let is_blank = content.trim_matches(['\n', '\r']).is_empty();
+        if !is_blank && !content.starts_with('#') {
+            break;
+        }
+        let indent = &line[..line.len() - content.len()];
+        if indent.contains('\t') && !is_blank {
+            without.push_str(&" ".repeat(indent.len()));
+        } else if !indent.contains('\t') {
+            without.push_str(indent);
+        }
+        without.push_str(content);
+        at += line.len();
+    }
+    if without != text[..at] {
+        all.push(format!("{without}{}", &text[at..]).into());
+    }
+    all
 }
 
 fn each_scalar(document: DocumentRef<'_>, out: &mut Vec<(String, bool, bool)>) {

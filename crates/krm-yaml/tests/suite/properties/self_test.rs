@@ -1,8 +1,8 @@
 //! Tests of the checks: each kind of wrong result is detected by one of them.
 
-use krm_yaml::File;
+use krm_yaml::{Edit, File};
 
-use super::change::{Change, What};
+use super::change::{Change, PositionArgument, What};
 use super::editing::Edited;
 use super::model::Tree;
 
@@ -49,5 +49,60 @@ fn every_kind_of_damage_is_detected() {
     ];
     for wrong in &wrongs {
         assert!(is_detected(wrong), "not seen: {wrong}");
+    }
+}
+
+/// The text with one change.
+fn changed(old: &str, change: &Change) -> String {
+    let file = File::parse(old.to_owned()).expect("it is small");
+    let mut edit = Edit::new(&file);
+    change.request(file.document(0).expect("a document"), &mut edit).expect("it is possible");
+    edit.apply().expect("it is possible")
+}
+
+/// Sets a node, and checks that the text behind it changes only as given.
+fn behind(old: &str, path: &[usize], value: Tree, accepted: &str, wrongs: &[&str]) {
+    let change = Change { path: path.to_vec(), what: What::Set(value) };
+    let new = changed(old, &change);
+    let edited = |new: String| {
+        let old = File::parse(old.to_owned()).expect("it is small");
+        Edited { old, document: 0, changes: vec![change.clone()], new, is_certain: false }
+    };
+    assert!(new.ends_with(accepted), "{new:?}");
+    assert_eq!(edited(new.clone()).untouched_stays(), Ok(()));
+    for wrong in wrongs {
+        let new = format!("{}{wrong}", &new[..new.len() - accepted.len()]);
+        assert!(edited(new.clone()).untouched_stays().is_err(), "not seen: {new:?}");
+    }
+}
+
+#[test]
+fn only_tabs_before_the_next_token_may_be_removed() {
+    let list = Tree::sequence(vec![Tree::text("x")]);
+    behind("-{j\n\t|:(5\n\t\n# c\n", &[], list, "x\n\n# c\n", &["x\n\n", "x\n\n# d\n"]);
+    for (text, accepted, wrongs) in [
+        ("a: x\n \t \nb: 1\n", "\n\nb: 1\n", ["\nb: 1\n", "\n\nb:  1\n"]),
+        ("a: x\n \t# c\nb: 1\n", "\n  # c\nb: 1\n", ["\n# c\nb: 1\n", "\nb: 1\n"]),
+    ] {
+        behind(text, &[1], Tree::text("yes"), accepted, &wrongs);
+    }
+}
+
+#[test]
+fn deeper_comments_behind_blank_lines_belong_to_the_entry_above() {
+    let place = PositionArgument::Last;
+    let insert = What::InsertKey { key: "x".to_owned(), value: Tree::text("z"), at: 1, place };
+    for (old, path, what, new) in [
+        (":\n\n   # c\n", vec![], insert, ":\n\n   # c\nx: z\n"),
+        ("a: 1\n\n   # c\nb: 2\n", vec![1], What::Remove { prune: false }, "b: 2\n"),
+        ("a:\n  - 1\n\n   # c\nb: 2\n", vec![1], What::Set(Tree::text("x")), "a: x\nb: 2\n"),
+    ] {
+        let change = Change { path, what };
+        assert_eq!(changed(old, &change), new);
+        let old = File::parse(old.to_owned()).expect("it is small");
+        let (new, changes) = (new.to_owned(), vec![change]);
+        let edited = Edited { old, document: 0, changes, new, is_certain: false };
+        assert_eq!(edited.untouched_stays(), Ok(()));
+        assert_eq!(edited.unknown_survives(), Ok(()));
     }
 }
