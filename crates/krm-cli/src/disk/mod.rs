@@ -1,6 +1,10 @@
 //! Files and standard input: read whole, and written whole or not at all.
 
 mod apply;
+#[cfg(unix)]
+mod attributes;
+#[cfg(not(unix))]
+#[path = "portable_attributes.rs"]
 mod attributes;
 mod flush;
 mod half_written;

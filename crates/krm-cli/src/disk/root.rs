@@ -49,7 +49,8 @@ impl Directory {
     /// Creates a file that must not exist yet.
     pub(crate) fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let mode = Mode::from_raw_mode(mode);
+        // How wide a mode is depends on the system.
+        let mode = Mode::from_raw_mode(mode as sys::RawMode);
         Ok(self.resolve(path, flags, mode)?.into())
     }
 
