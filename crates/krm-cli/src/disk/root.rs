@@ -46,6 +46,11 @@ impl Directory {
         }
     }
 
+    /// Flushes the content of a file.
+    pub(crate) fn flush_file(&self, path: &Path) -> io::Result<()> {
+        self.file(path)?.0.sync_all()
+    }
+
     /// Creates a file that must not exist yet.
     pub(crate) fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
