@@ -12,11 +12,22 @@ use std::os::unix::fs::{MetadataExt, fchown};
 pub(super) struct Attributes {
     metadata: Metadata,
     extended: extended::Attributes,
+    /// The bits of the mode that a copy may have.
+    allowed: u32,
 }
 
 impl Attributes {
     pub(super) fn of(file: &File, metadata: Metadata) -> io::Result<Self> {
-        Ok(Self { extended: extended::read(file)?, metadata })
+        Ok(Self { extended: extended::read(file)?, metadata, allowed: 0o7777 })
+    }
+
+    /// Takes away from copies what group and others may not do with another file. Returns whether that is anything.
+    pub(super) fn narrow_like(&mut self, other: &Self) -> bool {
+        let before = self.metadata.mode() & self.allowed;
+        let is_same_group = self.metadata.gid() == other.metadata.gid();
+        let mode = narrowed(other.metadata.mode() & 0o777, [true, is_same_group]);
+        self.allowed &= 0o7700 | mode;
+        self.metadata.mode() & self.allowed != before
     }
 
     /// The mode to create a copy with: only for its owner, until the copy has all attributes.
@@ -36,6 +47,8 @@ impl Attributes {
             // The group bits of its mode were the mask of the list, which can be more than the group had.
             extended::Acl::Refused => self.metadata.mode() & 0o700,
         };
+        // With an access control list, the bits of the group are the mask of all its entries.
+        let mode = mode & self.allowed;
         extended::copy_others(&self.extended, file)?;
         if (own.mode() & 0o7777, acl) == (mode, extended::Acl::None) {
             return Ok(());

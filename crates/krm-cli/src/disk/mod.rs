@@ -25,6 +25,7 @@ pub(crate) mod root;
 #[cfg(not(unix))]
 #[path = "portable_root.rs"]
 pub(crate) mod root;
+mod secret_access;
 mod state;
 mod step;
 mod target;

@@ -17,6 +17,11 @@ impl Attributes {
         Ok(Self { metadata })
     }
 
+    /// Takes no access away: there is no mode to compare.
+    pub(super) fn narrow_like(&mut self, _: &Self) -> bool {
+        false
+    }
+
     /// The mode to create a copy with, which has no meaning here.
     pub(super) fn private_mode(&self) -> u32 {
         0
