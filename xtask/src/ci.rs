@@ -12,7 +12,7 @@ use crate::{TaskResult, book, package, peers, shell, supply_chain};
 const CATALOG_FEATURES: &[&str] = &["", "gatekeeper", "starlark"];
 
 /// The features that a quick first build leaves out, and releases have, and those of the SDK.
-const ALL_FEATURES: &str = "krm-cli/full,krm-sdk/schemars,krm-sdk/templates";
+pub(crate) const ALL_FEATURES: &str = "krm-cli/full,krm-sdk/schemars,krm-sdk/templates";
 
 /// The server of shared caches, and Porch's client, server and functions.
 const PROTOCOL_PEERS: [&str; 4] =

@@ -6,12 +6,14 @@ mod book;
 mod chart;
 mod ci;
 mod corpus;
+mod cross;
 mod differential;
 mod dist;
 mod engine;
 mod fuzz;
 mod package;
 mod peers;
+mod platforms;
 mod real_functions;
 mod schema;
 mod shell;
@@ -59,6 +61,12 @@ const COMMANDS: &[Command] = &[
         usage: "[--native] [--verify]",
         help: "build the archives of a release reproducibly, with a bill of materials and checksums",
         run: dist::run,
+    },
+    Command {
+        name: "platforms",
+        usage: "[TARGET…]",
+        help: "lint krm and its libraries for macOS and Windows, or for other targets",
+        run: platforms::run,
     },
     Command {
         name: "book",

@@ -16,18 +16,7 @@ pub(crate) fn received() -> Option<&'static str> {
 
 /// A part of the run that leaves files behind if it is killed: signals are noted, and end krm when the part is over.
 pub(crate) struct UninterruptedSection {
-    before: Mode,
-}
-
-/// What a signal does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mode {
-    /// It ends krm.
-    End,
-    /// It stops functions; a second one ends krm.
-    StopFunctions,
-    /// It is noted.
-    Defer,
+    before: system::Mode,
 }
 
 impl UninterruptedSection {
@@ -63,7 +52,16 @@ mod system {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     use signal_hook::{SigId, flag, low_level};
 
-    use super::Mode;
+    /// What a signal does.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) enum Mode {
+        /// It ends krm.
+        End,
+        /// It stops functions; a second one ends krm.
+        StopFunctions,
+        /// It is noted.
+        Defer,
+    }
 
     /// The last signal; 0 for none.
     static RECEIVED: AtomicUsize = AtomicUsize::new(0);
@@ -186,6 +184,10 @@ mod system {
 mod system {
     use krm_run::Interrupt;
 
+    /// A signal always ends krm.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub(super) struct Mode;
+
     pub(super) fn while_functions_run() -> Interrupt {
         Interrupt::new()
     }
@@ -194,11 +196,11 @@ mod system {
         None
     }
 
-    pub(super) fn defer() -> super::Mode {
-        super::Mode::End
+    pub(super) fn defer() -> Mode {
+        Mode
     }
 
-    pub(super) fn restore(_: super::Mode) {}
+    pub(super) fn restore(_: Mode) {}
 
     #[cfg(feature = "grpc")]
     pub(super) fn forget() {}

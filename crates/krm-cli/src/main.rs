@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use krm_core::Diagnostic;
 
-/// The allocator of musl takes one lock for all threads, and krm reads and edits files in parallel.
+/// Faster than the allocator of musl, mostly because it asks for huge pages; ARCHITECTURE.md has the figures.
 #[cfg(target_env = "musl")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -27,7 +27,8 @@ pub struct Control {
 }
 
 impl Control {
-    /// Transfers end soon after the flag is set.
+    /// Transfers end within a tenth of a second after the flag is set, also if a server does not answer. Threads that wait for it
+    /// are left behind, and end with their time limits.
     #[must_use]
     pub fn stopped_by(self, flag: Arc<AtomicBool>) -> Self {
         Self { stop: Some(flag), ..self }
@@ -43,6 +44,11 @@ impl Control {
         if let Some(observer) = &self.observer {
             observer(progress);
         }
+    }
+
+    /// Whether a flag can stop transfers.
+    pub(crate) fn can_stop(&self) -> bool {
+        self.stop.is_some()
     }
 
     pub(crate) fn check(&self) -> Result<(), OciKind> {

@@ -1,7 +1,7 @@
 //! Digests of content: SHA-256, the only algorithm that registries have to support.
 
 use std::fmt;
-#[cfg(feature = "client")]
+#[cfg(all(unix, feature = "client"))]
 use std::io::{self, Read};
 
 use sha2::{Digest as _, Sha256};
@@ -97,13 +97,13 @@ impl Hasher {
 }
 
 /// Computes the digest of what is read through it.
-#[cfg(feature = "client")]
+#[cfg(all(unix, feature = "client"))]
 pub(crate) struct HashingReader<R> {
     inner: R,
     hasher: Hasher,
 }
 
-#[cfg(feature = "client")]
+#[cfg(all(unix, feature = "client"))]
 impl<R: Read> HashingReader<R> {
     pub(crate) fn new(inner: R) -> Self {
         Self { inner, hasher: Hasher::default() }
@@ -114,7 +114,7 @@ impl<R: Read> HashingReader<R> {
     }
 }
 
-#[cfg(feature = "client")]
+#[cfg(all(unix, feature = "client"))]
 impl<R: Read> Read for HashingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.inner.read(buffer)?;
@@ -133,7 +133,7 @@ mod tests {
         assert_eq!(Digest::of(b"").to_string(), empty);
     }
 
-    #[cfg(feature = "client")]
+    #[cfg(all(unix, feature = "client"))]
     #[test]
     fn reader_computes_the_digest_of_what_is_read() {
         let mut reader = HashingReader::new(&b"abc"[..]);

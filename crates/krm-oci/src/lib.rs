@@ -82,6 +82,7 @@
 #[cfg(feature = "client")]
 mod action_cache;
 #[cfg(feature = "client")]
+#[cfg_attr(not(unix), expect(dead_code, reason = "images are unpacked on Unix only"))]
 mod archive;
 #[cfg(feature = "client")]
 mod artifact;

@@ -52,7 +52,7 @@ pub fn pull(
     let config = client.blob(reference, &manifest.config, limits.manifest)?;
     store.write(&config)?;
     let parsed = ImageConfig::parse(&config)?;
-    if store_lacks_root(store, &parsed) {
+    if store.root(&parsed).is_none() {
         download_layers(client, store, reference, &manifest.layers)?;
     }
     if reference.tag().is_some() {
@@ -89,7 +89,7 @@ pub fn find(
     let config = ImageConfig::parse(&config)?;
     let has = |layer: &Descriptor| layer.digest().map(|it| store.has_blob(&it, layer.size));
     let mut is_complete = true;
-    if store_lacks_root(store, &config) {
+    if store.root(&config).is_none() {
         for layer in &manifest.layers {
             is_complete &= has(layer)?;
         }
@@ -122,17 +122,6 @@ fn check(manifest: &Manifest, limits: &ImageLimits) -> Result<(), OciKind> {
         true => Err(OciKind::TooLarge { what: "the image", limit: limits.compressed }),
         false => Ok(()),
     }
-}
-
-#[cfg(unix)]
-fn store_lacks_root(store: &Store, config: &ImageConfig) -> bool {
-    store.root(config).is_none()
-}
-
-/// Images are not unpacked here.
-#[cfg(not(unix))]
-fn store_lacks_root(_: &Store, _: &ImageConfig) -> bool {
-    true
 }
 
 /// Downloads layers in parallel. The first error ends the others after their current layer.

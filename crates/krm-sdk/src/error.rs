@@ -118,7 +118,8 @@ impl<E: std::error::Error + 'static> From<E> for Error {
         let mut source = error.source();
         while let Some(cause) = source {
             let cause_message = cause.to_string();
-            // Many errors include the message of their cause.
+            // An error may include the message of its cause or leave it to `source`. The trait does not say which, and these errors
+            // are of any type, so only their text shows it. Nothing but the wording depends on this comparison.
             if !message.contains(&cause_message) {
                 message = format!("{message}: {cause_message}");
             }

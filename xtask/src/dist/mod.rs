@@ -4,7 +4,6 @@
 //! replaced: two machines with the same toolchain get the same bytes. The binaries are static, so they run on every distribution.
 
 mod archive;
-mod cross;
 mod manifests;
 mod packages;
 
@@ -13,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use crate::supply_chain::{Tool, tool};
 use crate::toolchain::Toolchain;
-use crate::{TaskResult, shell};
+use crate::{TaskResult, cross, shell};
 
 /// Writes the bill of materials, and the release that this was written for.
 const CYCLONEDX: Tool = Tool { name: "cargo-cyclonedx", version: "0.5.9", features: "" };

@@ -92,7 +92,7 @@ impl Packages<'_> {
             metadata.join("WHEEL"),
             format!("Wheel-Version: 1.0\nGenerator: xtask\nRoot-Is-Purelib: false\n{tags}"),
         )?;
-        let python = super::cross::python_environment(&[WHEEL])?;
+        let python = crate::cross::python_environment(&[WHEEL])?;
         let mut pack = self.program(python.join("python"));
         pack.args(["-m", "wheel", "pack", "--dest-dir"]).arg(self.out).arg(&stage);
         shell::output(&mut pack)?;

@@ -6,6 +6,7 @@ use krm_core::{Diagnostic, Package, Plan};
 use krm_yaml::ReadOptions;
 
 use super::cfg::edit_session::{EditOptions, EditSession};
+use super::refuse_stdin;
 use crate::cli::{Global, Recursion};
 use crate::console::Console;
 use crate::{CommandResult, Exit, Failure, disk};
@@ -88,6 +89,7 @@ impl Choices {
 }
 
 pub(crate) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
+    refuse_stdin(&args.dir)?;
     let in_file = |diagnostic: Diagnostic| diagnostic.in_file(disk::display_name(&args.results));
     let file = disk::parse(&args.results, ReadOptions::default()).map_err(Failure::input)?;
     let (results, warnings) =

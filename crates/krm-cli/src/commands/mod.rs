@@ -118,6 +118,15 @@ pub(crate) fn check_stdin_once<'a>(
     }
 }
 
+/// Refuses standard input, `-`, where only a directory is possible.
+pub(crate) fn refuse_stdin(dir: &str) -> Result<(), Failure> {
+    if dir != disk::STDIN {
+        return Ok(());
+    }
+    let error = Diagnostic::error(CommandKind::StdinIsNotAPackage);
+    Err(Failure::usage(error.hint("use `./-` for a directory with this name")))
+}
+
 /// Checks that standard input, which a command reads although no argument names it, is not a terminal: the command would wait without a message.
 pub(crate) fn check_stdin_is_piped() -> Result<(), Failure> {
     match std::io::stdin().is_terminal() {

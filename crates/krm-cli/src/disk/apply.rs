@@ -16,7 +16,8 @@ use super::rollback::RollbackError;
 use super::root::Directory;
 use super::target::{TargetResolver, WriteTarget, by_inode};
 use super::{
-    FileKind, cannot_write, flush, from_here, io_reason, not_interrupted, recover, rollback, step,
+    FileKind, cannot_write, flush, from_here, io_reason, not_interrupted, recover, rollback,
+    secret_access, step,
 };
 use crate::interrupt::UninterruptedSection;
 use crate::parallel;
@@ -26,10 +27,11 @@ const AT_ONCE: Option<NonZeroUsize> = NonZeroUsize::new(4);
 
 /// Makes every change of the plan, or none of them, within the directory of the lock.
 pub(crate) fn write(plan: &Plan, lock: &Lock, report: OnDiagnostic<'_>) -> Result<(), Diagnostic> {
-    let targets = targets(plan, lock)?;
+    let mut targets = targets(plan, lock)?;
     if targets.is_empty() {
         return Ok(());
     }
+    let narrowed = secret_access::narrow(&mut targets);
     let _section = UninterruptedSection::begin();
     let mut begun = Vec::new();
     for (directory, targets) in units(targets) {
@@ -48,6 +50,7 @@ pub(crate) fn write(plan: &Plan, lock: &Lock, report: OnDiagnostic<'_>) -> Resul
         });
     }
     rename(&mut begun)?;
+    narrowed.iter().for_each(report);
     finish(&begun)
 }
 
@@ -287,15 +290,7 @@ fn mode_of_new(bytes: &[u8], executable: Option<bool>) -> u32 {
     if executable.unwrap_or_else(|| bytes.starts_with(b"#!/")) {
         return 0o777;
     }
-    // Binary files have no word that counts.
-    let text = std::str::from_utf8(bytes).unwrap_or_default();
-    let is_part = |c: char| c.is_alphanumeric();
-    let mut found = text.match_indices("Secret");
-    // A whole word: neither `imagePullSecrets` nor `ExternalSecret` holds values.
-    let is_secret = found.any(|(at, word)| {
-        !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part)
-    });
-    if is_secret { 0o600 } else { 0o666 }
+    if secret_access::count(bytes) > 0 { 0o600 } else { 0o666 }
 }
 
 /// Renames all staged files, several at a time because each waits for the disk. If one fails, all are rolled back.

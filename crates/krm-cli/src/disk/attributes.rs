@@ -5,40 +5,38 @@
 
 use std::fs::{File, Metadata};
 use std::io;
+use std::os::unix::fs::{MetadataExt, fchown};
 
 /// What a file has besides its content.
 #[derive(Debug)]
 pub(super) struct Attributes {
     metadata: Metadata,
     extended: extended::Attributes,
+    /// The bits of the mode that a copy may have.
+    allowed: u32,
 }
 
 impl Attributes {
     pub(super) fn of(file: &File, metadata: Metadata) -> io::Result<Self> {
-        Ok(Self { extended: extended::read(file)?, metadata })
+        Ok(Self { extended: extended::read(file)?, metadata, allowed: 0o7777 })
+    }
+
+    /// Takes away from copies what group and others may not do with another file. Returns whether that is anything.
+    pub(super) fn narrow_like(&mut self, other: &Self) -> bool {
+        let before = self.metadata.mode() & self.allowed;
+        let is_same_group = self.metadata.gid() == other.metadata.gid();
+        let mode = narrowed(other.metadata.mode() & 0o777, [true, is_same_group]);
+        self.allowed &= 0o7700 | mode;
+        self.metadata.mode() & self.allowed != before
     }
 
     /// The mode to create a copy with: only for its owner, until the copy has all attributes.
-    #[cfg(unix)]
     pub(super) fn private_mode(&self) -> u32 {
-        use std::os::unix::fs::MetadataExt;
         self.metadata.mode() & 0o700
     }
 
-    #[cfg(not(unix))]
-    pub(super) fn private_mode(&self) -> u32 {
-        0
-    }
-
-    #[cfg(not(unix))]
-    pub(super) fn copy_to(&self, file: &File) -> io::Result<()> {
-        file.set_permissions(self.metadata.permissions())
-    }
-
     /// Gives a file that was created with the private mode the same attributes.
-    #[cfg(unix)]
     pub(super) fn copy_to(&self, file: &File) -> io::Result<()> {
-        use std::os::unix::fs::MetadataExt;
         let own = self.copy_owner(file)?;
         let is_same = [own.uid() == self.metadata.uid(), own.gid() == self.metadata.gid()];
         // An access control list has entries for the owner and the group, so it would mean something else for others.
@@ -49,6 +47,8 @@ impl Attributes {
             // The group bits of its mode were the mask of the list, which can be more than the group had.
             extended::Acl::Refused => self.metadata.mode() & 0o700,
         };
+        // With an access control list, the bits of the group are the mask of all its entries.
+        let mode = mode & self.allowed;
         extended::copy_others(&self.extended, file)?;
         if (own.mode() & 0o7777, acl) == (mode, extended::Acl::None) {
             return Ok(());
@@ -57,9 +57,7 @@ impl Attributes {
     }
 
     /// Copies owner and group as far as allowed, and returns the metadata after that.
-    #[cfg(unix)]
     fn copy_owner(&self, file: &File) -> io::Result<Metadata> {
-        use std::os::unix::fs::{MetadataExt, fchown};
         let own = file.metadata()?;
         let (uid, gid) = (self.metadata.uid(), self.metadata.gid());
         if (own.uid(), own.gid()) == (uid, gid) {
@@ -77,7 +75,6 @@ impl Attributes {
 ///
 /// Users change their class then: members of the old group are others now, and others may be members of the new group. So a class
 /// that users may have come to gets only what their former class had, too.
-#[cfg(unix)]
 fn narrowed(mode: u32, [same_owner, same_group]: [bool; 2]) -> u32 {
     let [owner, group, other] = [6, 3, 0].map(|shift| mode >> shift & 0o7);
     let (mut group, mut other) = match same_group {
@@ -192,7 +189,7 @@ mod extended {
     pub(super) type Attributes = ();
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    #[allow(dead_code)]
+    #[expect(dead_code, reason = "no list is copied here")]
     pub(super) enum Acl {
         None,
         Copied,
@@ -212,7 +209,7 @@ mod extended {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::narrowed;
 

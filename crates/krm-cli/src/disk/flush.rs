@@ -36,7 +36,7 @@ pub(super) fn files(base: &Directory, paths: &[PathBuf]) -> Result<(), FlushErro
 
 /// Flushes these files, but not the directories that hold their names.
 pub(super) fn contents(base: &Directory, paths: &[PathBuf]) -> Result<(), FlushError> {
-    each(paths, |path| base.file(path)?.0.sync_all())
+    each(paths, |path| base.flush_file(path))
 }
 
 /// Flushes directories, that is, the names in them.

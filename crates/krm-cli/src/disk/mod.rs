@@ -1,6 +1,10 @@
 //! Files and standard input: read whole, and written whole or not at all.
 
 mod apply;
+#[cfg(unix)]
+mod attributes;
+#[cfg(not(unix))]
+#[path = "portable_attributes.rs"]
 mod attributes;
 mod flush;
 mod half_written;
@@ -21,6 +25,7 @@ pub(crate) mod root;
 #[cfg(not(unix))]
 #[path = "portable_root.rs"]
 pub(crate) mod root;
+mod secret_access;
 mod state;
 mod step;
 mod target;

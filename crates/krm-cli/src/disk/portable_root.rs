@@ -55,6 +55,11 @@ impl Directory {
         Ok((file, metadata))
     }
 
+    /// Flushes the content of a file. Windows does that only through a handle that may write.
+    pub(crate) fn flush_file(&self, path: &Path) -> io::Result<()> {
+        OpenOptions::new().write(true).open(self.resolve(path)?)?.sync_all()
+    }
+
     /// Creates a file that must not exist yet. It gets the permissions of its directory.
     pub(crate) fn create(&self, path: &Path, _: u32) -> io::Result<File> {
         OpenOptions::new().write(true).create_new(true).open(self.resolve(path)?)

@@ -1,7 +1,6 @@
 //! Recovery after a killed run: a committed journal is completed, any other is rolled back.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
@@ -219,7 +218,7 @@ fn is_other(error: &io::Error) -> bool {
 #[cfg(unix)]
 fn is_ours(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
-    let metadata = fs::symlink_metadata(path);
+    let metadata = std::fs::symlink_metadata(path);
     metadata.is_ok_and(|it| it.is_file() && it.uid() == rustix::process::geteuid().as_raw())
 }
 

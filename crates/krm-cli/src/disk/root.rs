@@ -46,10 +46,16 @@ impl Directory {
         }
     }
 
+    /// Flushes the content of a file.
+    pub(crate) fn flush_file(&self, path: &Path) -> io::Result<()> {
+        self.file(path)?.0.sync_all()
+    }
+
     /// Creates a file that must not exist yet.
     pub(crate) fn create(&self, path: &Path, mode: u32) -> io::Result<File> {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
-        let mode = Mode::from_raw_mode(mode);
+        // How wide a mode is depends on the system.
+        let mode = Mode::from_raw_mode(mode as sys::RawMode);
         Ok(self.resolve(path, flags, mode)?.into())
     }
 

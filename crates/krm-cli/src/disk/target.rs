@@ -31,7 +31,7 @@ pub(super) struct WriteTarget<'a> {
 /// A file that a plan replaces or deletes, as it was when its content was compared with the one that was read.
 #[derive(Debug)]
 pub(super) struct Original {
-    attributes: Attributes,
+    pub(super) attributes: Attributes,
     state: FileState,
     /// Whether the state shows every later change. If not, the content is compared again.
     is_settled: bool,

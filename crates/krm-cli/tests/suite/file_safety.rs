@@ -86,6 +86,48 @@ fn results_are_private_and_do_not_follow_symlinks() {
 }
 
 #[test]
+fn secret_that_moves_between_files_stays_private() {
+    let mode = |sandbox: &Sandbox, name: &str| {
+        fs::metadata(sandbox.path().join(name)).unwrap().mode() & 0o777
+    };
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  a: b\n";
+    let config = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: c\n";
+    for (from, to, expected) in
+        [(0o600, 0o644, 0o600), (0o640, 0o664, 0o640), (0o644, 0o664, 0o644), (0o664, 0o644, 0o644)]
+    {
+        let sandbox = Sandbox::new();
+        sandbox.write("shop/private.yaml", secret.as_bytes());
+        sandbox.write("shop/all.yaml", config.as_bytes());
+        for (name, mode) in [("private", from), ("all", to)] {
+            let file = sandbox.path().join(format!("shop/{name}.yaml"));
+            fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let ran = sandbox.run("krm fn eval shop --exec 'sed s/private.yaml/all.yaml/' -q");
+        assert_eq!(ran.exit, 0, "{}", ran.stderr);
+        assert!(sandbox.files()["shop/all.yaml"].contains("kind: Secret"), "{}", ran.stderr);
+        assert_eq!(mode(&sandbox, "shop/all.yaml"), expected, "{from:o} {to:o}");
+        let has_warning = ran.stderr.contains("warning[access-narrowed]: shop/all.yaml");
+        assert_eq!(has_warning, to & !expected != 0, "{from:o} {to:o} {}", ran.stderr);
+    }
+}
+
+#[test]
+fn secret_that_stays_in_its_file_changes_no_access() {
+    let sandbox = Sandbox::new();
+    let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  a: b\n";
+    sandbox.write("shop/a.yaml", secret.as_bytes());
+    sandbox.write("shop/b.yaml", POD.as_bytes());
+    for (name, mode) in [("a", 0o600), ("b", 0o644)] {
+        let file = sandbox.path().join(format!("shop/{name}.yaml"));
+        fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+    }
+    let ran = sandbox.run("krm fn eval shop -i set-labels:v0.2.0 -q -- a=b");
+    assert_eq!((ran.exit, &*ran.stderr), (0, ""));
+    let mode = |name: &str| fs::metadata(sandbox.path().join(name)).unwrap().mode() & 0o777;
+    assert_eq!([mode("shop/a.yaml"), mode("shop/b.yaml")], [0o600, 0o644]);
+}
+
+#[test]
 fn new_files_with_secrets_are_private() {
     let sandbox = Sandbox::new();
     let secret = "apiVersion: v1\nkind: Secret\nmetadata:\n  name: s\nstringData:\n  a: b\n";

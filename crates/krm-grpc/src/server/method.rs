@@ -84,9 +84,18 @@ impl Method {
                 false => return record.refuse(too_late()),
             },
         };
-        let status = Status::from_header_map(response.headers());
-        record.end(status.map_or(Code::Ok, |status| status.code()));
+        record.end(code_of(&response));
         response
+    }
+}
+
+/// The status of a response for logs and metrics. A failed function is the same for all clients, although those that accept its output
+/// get a response instead of a status.
+fn code_of(response: &http::Response<Body>) -> Code {
+    match Status::from_header_map(response.headers()) {
+        Some(status) => status.code(),
+        None if response.headers().contains_key(EXIT_CODE) => Code::Internal,
+        None => Code::Ok,
     }
 }
 

@@ -63,7 +63,7 @@ impl Client {
     ) -> Result<Option<String>, OciKind> {
         let find = || {
             let credentials = &self.settings.credentials;
-            credentials.find(&endpoint.registry, &endpoint.repository)
+            credentials.find(&endpoint.registry, &endpoint.repository, &self.settings.control)
         };
         match challenge {
             None => Ok(None),

@@ -11,7 +11,7 @@ use data_encoding::BASE64;
 use serde::Deserialize;
 
 use super::helper;
-use crate::OciKind;
+use crate::{Control, OciKind};
 
 /// Docker's key for Docker Hub.
 const DOCKER_HUB: &str = "https://index.docker.io/v1/";
@@ -66,10 +66,11 @@ impl Credentials {
         &self,
         registry: &str,
         repository: &str,
+        control: &Control,
     ) -> Result<Option<Credential>, OciKind> {
         for path in &self.files {
             if let Some(file) = ConfigFile::read(path)?
-                && let Some(found) = self.find_in(&file, path, registry, repository)?
+                && let Some(found) = self.find_in(&file, path, (registry, repository), control)?
             {
                 return Ok(Some(found));
             }
@@ -81,13 +82,14 @@ impl Credentials {
         &self,
         file: &ConfigFile,
         path: &Path,
-        registry: &str,
-        repository: &str,
+        (registry, repository): (&str, &str),
+        control: &Control,
     ) -> Result<Option<Credential>, OciKind> {
         let server = if registry == "docker.io" { DOCKER_HUB } else { registry };
         let helper = file.cred_helpers.get(registry).or_else(|| file.cred_helpers.get(server));
         if let Some(helper) = helper.or(file.creds_store.as_ref()) {
-            let found = helper::get(helper, server, &self.search_path, &self.environment)?;
+            let (path, environment) = (&self.search_path, &self.environment);
+            let found = helper::get(helper, server, path, environment, control)?;
             if found.is_some() {
                 return Ok(found);
             }
@@ -187,7 +189,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         std::fs::write(directory.path().join("config.json"), config).unwrap();
         let environment = [("DOCKER_CONFIG".into(), directory.path().into())];
-        Credentials::from_environment(environment).find(registry, repository)
+        Credentials::from_environment(environment).find(registry, repository, &Control::default())
     }
 
     fn password(user: &str, password: &str) -> Option<Credential> {
@@ -249,7 +251,7 @@ mod tests {
             let path = format!("{}:/usr/bin:/bin", directory.path().display());
             let environment =
                 [("DOCKER_CONFIG".into(), directory.path().into()), ("PATH".into(), path.into())];
-            Credentials::from_environment(environment).find("a.io", "x")
+            Credentials::from_environment(environment).find("a.io", "x", &Control::default())
         }
 
         #[test]
@@ -282,7 +284,11 @@ mod tests {
                 let config = format!(r#"{{"credsStore":"{name}"}}"#);
                 std::fs::write(directory.path().join("config.json"), config).unwrap();
                 let environment = [("DOCKER_CONFIG".into(), directory.path().into())];
-                let found = Credentials::from_environment(environment).find("a.io", "x");
+                let found = Credentials::from_environment(environment).find(
+                    "a.io",
+                    "x",
+                    &Control::default(),
+                );
                 assert!(found.is_err(), "{name}");
             }
         }

@@ -99,7 +99,8 @@ impl Client {
                 let registry = endpoint.registry.clone();
                 return Err(OciKind::Unreachable { registry, reason });
             }
-            std::thread::sleep(Duration::from_millis(100 << failures));
+            let pause = Duration::from_millis(100 << failures);
+            super::interruptible::pause(&self.settings.control, pause)?;
         }
         let reason = "the connection breaks again and again".to_owned();
         Err(OciKind::Unreachable { registry: endpoint.registry.clone(), reason })
@@ -117,7 +118,7 @@ impl Client {
         if partial.length() > 0 && !is_range_from(&response, partial.length()) {
             partial.restart()?;
         }
-        let mut reader = response.body_mut().with_config().limit(u64::MAX).reader();
+        let reader = response.body_mut();
         let mut buffer = vec![0; 128 << 10];
         loop {
             self.settings.control.check()?;

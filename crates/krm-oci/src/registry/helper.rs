@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::credentials::Credential;
-use crate::OciKind;
+use crate::{Control, OciKind};
 
 /// A helper may ask the user to unlock a key ring.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -30,6 +30,7 @@ pub(super) fn get(
     server: &str,
     search_path: &[PathBuf],
     environment: &[(OsString, OsString)],
+    control: &Control,
 ) -> Result<Option<Credential>, OciKind> {
     let failed = |reason: &str| OciKind::CredentialHelper {
         helper: crate::digest::shown(name),
@@ -47,7 +48,9 @@ pub(super) fn get(
     // Its errors go to the user: they say how to log in.
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let child = command.spawn().map_err(|error| failed(&error.to_string()))?;
-    let (output, is_success) = talk(child, server).map_err(|error| failed(&error.to_string()))?;
+    let talked = talk(child, server, control);
+    control.check()?;
+    let (output, is_success) = talked.map_err(|error| failed(&error.to_string()))?;
     if !is_success {
         return match output.contains(NOT_FOUND) {
             true => Ok(None),
@@ -63,8 +66,8 @@ pub(super) fn get(
     }))
 }
 
-/// Sends the name of the server and reads the output. A helper that does not end in time is killed.
-fn talk(mut child: Child, server: &str) -> std::io::Result<(String, bool)> {
+/// Sends the name of the server and reads the output. A helper that does not end in time, or is stopped, is killed.
+fn talk(mut child: Child, server: &str, control: &Control) -> std::io::Result<(String, bool)> {
     let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
     if let Some(mut stdin) = stdin {
         // A helper that does not read its input decides by its exit code whether it failed.
@@ -79,7 +82,7 @@ fn talk(mut child: Child, server: &str) -> std::io::Result<(String, bool)> {
     let status = loop {
         match child.try_wait()? {
             Some(status) => break status,
-            None if start.elapsed() >= TIMEOUT => {
+            None if start.elapsed() >= TIMEOUT || control.check().is_err() => {
                 child.kill()?;
                 child.wait()?;
                 return Err(std::io::ErrorKind::TimedOut.into());

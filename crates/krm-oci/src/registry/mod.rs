@@ -8,6 +8,7 @@ mod challenge;
 mod credentials;
 mod download;
 mod helper;
+mod interruptible;
 mod push;
 mod transport;
 
@@ -78,7 +79,8 @@ impl Endpoint {
 impl Client {
     /// A client with these settings. Nothing is sent yet.
     pub fn new(settings: ClientSettings) -> Self {
-        Self { settings, ..Self::default() }
+        let transport = Transport::new(settings.control.clone());
+        Self { settings, transport, ..Self::default() }
     }
 
     /// The settings.

@@ -8,8 +8,9 @@ use ureq::Agent;
 use ureq::http::{Method, Request, Response};
 use ureq::tls::TlsConfig;
 
+use super::interruptible;
 use crate::digest::shown;
-use crate::{OciKind, tls};
+use crate::{Control, OciKind, tls};
 
 /// The longest time until a connection exists, and between two reads of a response.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -24,7 +25,7 @@ const MAX_REDIRECTS: usize = 5;
 /// Error messages of registries.
 const MAX_ERROR: u64 = 64 << 10;
 
-pub(super) type Body = ureq::Body;
+pub(super) use interruptible::Body;
 
 /// A request. Only requests without a body are repeated.
 #[derive(Clone, Debug)]
@@ -53,9 +54,15 @@ pub(super) struct Transport {
     /// Never leaves TLS, also after a redirect.
     secure: OnceLock<Agent>,
     plain: OnceLock<Agent>,
+    control: Control,
 }
 
 impl Transport {
+    /// Requests end soon after the control stops them.
+    pub(super) fn new(control: Control) -> Self {
+        Self { control, ..Self::default() }
+    }
+
     /// Sends a request to a registry. Every status is a response, and redirects of requests without a body are followed.
     ///
     /// A registry redirects to a storage server, which must not see the credentials of the registry. They are sent to the same scheme,
@@ -91,7 +98,8 @@ impl Transport {
         };
         let mut repeated = 0;
         loop {
-            let result = send_once(agent, call);
+            let result = self.send_once(agent, call);
+            self.control.check()?;
             let (wait, most) = match &result {
                 Ok(response) if is_temporary(response.status().as_u16()) => {
                     (retry_after(response), PAUSES.len())
@@ -101,11 +109,31 @@ impl Transport {
             };
             let may_repeat = call.body.is_none() && repeated < most;
             match wait.zip(PAUSES.get(repeated)).filter(|_| may_repeat) {
-                Some((wait, pause)) => std::thread::sleep(wait.max(*pause)),
+                Some((wait, pause)) => interruptible::pause(&self.control, wait.max(*pause))?,
                 None => return result.map_err(|error| explain(registry, &error)),
             }
             repeated += 1;
         }
+    }
+
+    fn send_once(&self, agent: &Agent, call: &Call<'_>) -> Result<Response<Body>, ureq::Error> {
+        let mut request = Request::builder().method(call.method.clone()).uri(&call.url);
+        for (name, value) in &call.headers {
+            request = request.header(*name, value);
+        }
+        let response = match call.body {
+            None => {
+                let (agent, request) = (agent.clone(), request.body(())?);
+                interruptible::run(&self.control, move || agent.run(request))??
+            }
+            Some(body) if !self.control.can_stop() => agent.run(request.body(body)?)?,
+            Some(body) => {
+                let (agent, request) = (agent.clone(), request.body(body.to_vec())?);
+                interruptible::run(&self.control, move || agent.run(request))??
+            }
+        };
+        let unlimited = |body: ureq::Body| body.into_with_config().limit(u64::MAX).reader();
+        Ok(response.map(|body| Body::new(&self.control, unlimited(body))))
     }
 }
 
@@ -126,17 +154,6 @@ fn agent(https_only: bool) -> Agent {
         .tls_config(tls)
         .build()
         .new_agent()
-}
-
-fn send_once(agent: &Agent, call: &Call<'_>) -> Result<Response<Body>, ureq::Error> {
-    let mut request = Request::builder().method(call.method.clone()).uri(&call.url);
-    for (name, value) in &call.headers {
-        request = request.header(*name, value);
-    }
-    match call.body {
-        Some(body) => agent.run(request.body(body)?),
-        None => agent.run(request.body(())?),
-    }
 }
 
 /// Scheme, host and port of an address.
@@ -216,12 +233,14 @@ fn explain(registry: &str, error: &ureq::Error) -> OciKind {
 /// A response as bytes, up to a limit.
 pub(super) fn read_body(
     registry: &str,
-    mut response: Response<Body>,
+    response: Response<Body>,
     limit: u64,
 ) -> Result<Vec<u8>, OciKind> {
     let mut bytes = Vec::new();
-    let reader = response.body_mut().with_config().limit(u64::MAX).reader();
-    reader.take(limit + 1).read_to_end(&mut bytes).map_err(|error| OciKind::Unreachable {
+    let mut body = response.into_body();
+    let read = (&mut body).take(limit + 1).read_to_end(&mut bytes);
+    body.check()?;
+    read.map_err(|error| OciKind::Unreachable {
         registry: registry.to_owned(),
         reason: shown(&error.to_string()),
     })?;

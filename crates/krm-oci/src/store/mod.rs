@@ -15,6 +15,9 @@ mod partial;
 mod prune;
 #[cfg(unix)]
 mod roots;
+#[cfg(not(unix))]
+#[path = "portable_roots.rs"]
+mod roots;
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Read};

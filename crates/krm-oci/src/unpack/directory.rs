@@ -4,11 +4,11 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use rustix::fs::{self as sys, AtFlags, FileType, Mode, OFlags};
+use rustix::fs::{self as sys, AtFlags, FileType, Mode, OFlags, RawMode};
 use rustix::io::Errno;
 
 /// Permissions without which krm itself could not remove or read what it unpacked.
@@ -72,7 +72,7 @@ impl Directory {
             sys::mkdirat(&self.fd, checked(name)?, Mode::from_raw_mode(0o700))?;
         }
         let directory = self.open(name)?;
-        Ok(sys::fchmod(&directory.fd, Mode::from_raw_mode(mode | OWN_DIRECTORY))?)
+        Ok(sys::fchmod(&directory.fd, permissions(mode | OWN_DIRECTORY))?)
     }
 
     /// Creates a file, which replaces anything else of the name.
@@ -82,7 +82,7 @@ impl Directory {
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = sys::openat(&self.fd, checked(name)?, flags, Mode::from_raw_mode(0o600))?;
         // Not left to the file creation mask.
-        sys::fchmod(&fd, Mode::from_raw_mode(mode | OWN_FILE))?;
+        sys::fchmod(&fd, permissions(mode | OWN_FILE))?;
         Ok(fd.into())
     }
 
@@ -147,7 +147,7 @@ impl Directory {
     /// Flushes the file system, so that a root which exists after a crash is complete.
     pub(crate) fn flush(&self) -> io::Result<()> {
         #[cfg(target_os = "linux")]
-        rustix::fs::syncfs(self.fd.as_fd())?;
+        rustix::fs::syncfs(&self.fd)?;
         #[cfg(not(target_os = "linux"))]
         rustix::fs::sync();
         Ok(())
@@ -160,6 +160,11 @@ pub(super) fn set_modified(file: &File, seconds: u64) {
     if let Some(time) = time {
         let _ = file.set_modified(time);
     }
+}
+
+/// The permissions of a layer, whose archive has set-id bits removed. How wide a mode is depends on the system.
+fn permissions(mode: u32) -> Mode {
+    Mode::from_raw_mode(mode as RawMode)
 }
 
 /// Accepts a single name only: a path with several components could lead through a symlink.

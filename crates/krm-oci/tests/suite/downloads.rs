@@ -2,9 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use krm_oci::{
     Client, ClientSettings, Control, Descriptor, ImageLimits, OciKind, Platform, Reference, Store,
+    pull,
 };
 
 use crate::fake_registry::{FakeRegistry, Request, Response};
@@ -136,6 +138,32 @@ fn transfer_is_observed_and_interrupted() {
     assert_eq!(result, Err(OciKind::Interrupted));
     let seen = seen.lock().unwrap();
     assert!(seen.len() == 1 && seen[0].0 > 0 && seen[0].1 == 1_200_000, "{seen:?}");
+}
+
+#[test]
+fn registry_that_does_not_answer_is_left_soon_after_the_interrupt() {
+    let registry = FakeRegistry::start(|_| {
+        std::thread::sleep(Duration::from_secs(30));
+        Response::of(200, "")
+    });
+    let (_directory, store) = store();
+    let flag = Arc::new(AtomicBool::new(false));
+    let control = Control::default().stopped_by(Arc::clone(&flag));
+    let client = Client::new(ClientSettings { control, ..ClientSettings::default() });
+    let reference = Reference::parse(&format!("{}/a/b:v1", registry.host)).unwrap();
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(200));
+            flag.store(true, Ordering::SeqCst);
+        });
+        let pulled = pull(&client, &store, &reference, &Platform::current());
+        assert_eq!(pulled.map(|_| ()), Err(OciKind::Interrupted));
+    });
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    // What is asked for next does not even start.
+    let result = client.download(&reference, &Descriptor::of("x", &content()), &store);
+    assert_eq!(result, Err(OciKind::Interrupted));
 }
 
 /// A registry with an index, a manifest, a configuration and a layer.

@@ -9,8 +9,11 @@ use crate::{
     Limits, RunKind, Sandbox,
 };
 
-/// Why a krm without the client of registries has no sandbox.
-pub(super) const NOT_BUILT_IN: &str = "this krm was built without the feature `oci`";
+/// Why there is no sandbox where none was passed in: without the client of registries, or where krm does not start itself again.
+pub(super) const NOT_BUILT_IN: &str = match cfg!(target_os = "linux") {
+    true => "this krm was built without the feature `oci`",
+    false => "it needs Linux on x86_64 or aarch64",
+};
 
 /// The runtime of images that the user chose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

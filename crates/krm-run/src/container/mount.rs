@@ -48,7 +48,7 @@ impl Mount {
 
     /// The directory of the host, if it is one that the container cannot change.
     pub(super) fn readonly_directory(&self) -> Option<&Path> {
-        (&*self.kind == "bind" && !self.writable).then_some(&*self.source)
+        (&*self.kind == "bind" && !self.is_writable()).then_some(&*self.source)
     }
 
     /// The spelling of the command line, `type=bind,src=DIR,dst=/path[,rw=true]`; a relative source is resolved
@@ -102,7 +102,7 @@ impl Mount {
     pub fn is_readonly_inside(&self, directory: &Path) -> bool {
         match &*self.kind {
             "tmpfs" => true,
-            "bind" if !self.writable => {
+            "bind" if !self.is_writable() => {
                 // Symlinks are resolved, because one can point anywhere. A source that does not exist cannot be mounted.
                 let [directory, source] = [directory, &self.source].map(std::fs::canonicalize);
                 source.is_ok_and(|source| directory.is_ok_and(|it| source.starts_with(it)))
@@ -121,7 +121,7 @@ impl Mount {
         text.push(",");
         text.push(quoted("target=", self.target.as_ref().as_ref()));
         // A read-only tmpfs is useless, and not every engine accepts the option.
-        if !self.writable && &*self.kind != "tmpfs" {
+        if !self.is_writable() && &*self.kind != "tmpfs" {
             text.push(",readonly");
         }
         text

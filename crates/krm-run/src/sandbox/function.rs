@@ -127,8 +127,11 @@ impl SandboxedImage {
             None => self.start(self.settings.pull, &limits, &interrupt)?,
         };
         let Running { child, group, image, token } = running;
-        let execution = child.finish(invocation);
-        drop(group);
+        let execution = {
+            // Removed as soon as no process is left in it.
+            let _group = group;
+            child.finish(invocation)
+        };
         let execution = execution.map_err(|error| self.unusable(error.to_string()))?;
         match stage_message(&execution, &token) {
             None => Ok(Execution { image: Some(image.image), ..execution }),

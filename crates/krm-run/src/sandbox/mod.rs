@@ -57,6 +57,10 @@ impl Builder {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// The program that calls [`crate::serve`].
+    #[cfg_attr(
+        not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))),
+        expect(dead_code, reason = "no sandbox is built on other systems")
+    )]
     program: PathBuf,
     images: Arc<dyn ImageStore>,
     /// Why a builder cannot be used, as far as that was tried.

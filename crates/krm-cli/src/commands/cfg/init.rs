@@ -8,7 +8,7 @@ use krm_core::{Diagnostic, Plan};
 use super::edit_session::ChangesOutput;
 use crate::cli::Preview;
 use crate::commands::kinds::CommandKind;
-use crate::commands::plan;
+use crate::commands::{plan, refuse_stdin};
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::{CommandResult, Failure};
@@ -40,6 +40,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     args.changes.apply(&args.preview, console)?;
+    refuse_stdin(&args.dir)?;
     let path = match args.dir.trim_end_matches('/') {
         "." => NAME.to_owned(),
         "" => format!("/{NAME}"),

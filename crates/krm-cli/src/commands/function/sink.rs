@@ -11,7 +11,7 @@ use super::piped_list::PipedList;
 use super::{finish, open_package, output};
 use crate::cli::{Global, Preview, Recursion};
 use crate::commands::cfg::edit_session::{ChangesFormat, EditOptions, EditSession};
-use crate::commands::{check_stdin_is_piped, plan};
+use crate::commands::{check_stdin_is_piped, plan, refuse_stdin};
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::{CommandResult, Exit, Failure};
@@ -60,6 +60,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     args.check_output(console)?;
+    args.dir.as_deref().map_or(Ok(()), refuse_stdin)?;
     check_stdin_is_piped()?;
     let mut list = PipedList::read()?;
     list.warn_if_empty(console);

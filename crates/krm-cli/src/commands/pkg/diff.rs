@@ -10,6 +10,7 @@ use krm_yaml::Value;
 use super::versions::{LocalPackage, LocalVersion, Version, split_reference};
 use crate::cli::Global;
 use crate::commands::cfg::diff::DiffOptions;
+use crate::commands::refuse_stdin;
 use crate::console::Console;
 use crate::package_source;
 use crate::{CommandResult, Exit, Failure};
@@ -57,6 +58,7 @@ enum DiffType {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let (dir, reference) = split_reference(&args.package);
+    refuse_stdin(dir)?;
     let local = LocalPackage::open(dir)?;
     let base_revision = local.base()?;
     let source = package_source::open(&local.upstream.location, None).map_err(Failure::input)?;

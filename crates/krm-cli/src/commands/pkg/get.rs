@@ -15,7 +15,7 @@ use super::kinds::PkgKind;
 use super::{Strategy, report_skipped, short};
 use crate::cli::Preview;
 use crate::commands::cfg::edit_session::ChangesOutput;
-use crate::commands::plan;
+use crate::commands::{plan, refuse_stdin};
 use crate::console::Console;
 use crate::loader::join_display_path;
 use crate::package_source::{self, FetchedFile, FetchedPackage, PackageAddress, Revision};
@@ -75,6 +75,7 @@ pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
         (None, None) => return Err(Failure::usage(Diagnostic::error(PkgKind::NoDestination))),
     };
     let dest = if dest.is_empty() { ".".to_owned() } else { dest };
+    refuse_stdin(&dest)?;
     if Path::new(&dest).is_dir() && !args.preview.is_on() {
         // An interrupted run is completed or rolled back first, so that the directory is one or the other.
         drop(plan::lock(std::slice::from_ref(&dest), &args.preview, console)?);

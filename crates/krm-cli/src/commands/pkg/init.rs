@@ -10,7 +10,7 @@ use super::kinds::PkgKind;
 use crate::cli::Preview;
 use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::kinds::CommandKind;
-use crate::commands::plan;
+use crate::commands::{plan, refuse_stdin};
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::join_display_path;
@@ -82,6 +82,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     args.changes.apply(&args.preview, console)?;
     let dir = directory(&args.dir);
+    refuse_stdin(dir)?;
     if Path::new(dir).exists() && !Path::new(dir).is_dir() {
         return Err(Failure::input(Diagnostic::error(FileKind::NotADirectory).in_file(dir)));
     }

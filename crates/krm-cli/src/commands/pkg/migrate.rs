@@ -11,7 +11,7 @@ use krm_core::{Diagnostic, OriginalFile, Package, PackagePath, Plan};
 use super::kinds::PkgKind;
 use crate::cli::{Cli, Command, Global, Preview};
 use crate::commands::cfg::edit_session::ChangesOutput;
-use crate::commands::{function, plan};
+use crate::commands::{function, plan, refuse_stdin};
 use crate::console::Console;
 use crate::disk::{FileKind, PackageRoot};
 use crate::interrupt::UninterruptedSection;
@@ -47,6 +47,7 @@ pub(crate) struct Args {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     args.changes.apply(&args.preview, console)?;
+    refuse_stdin(&args.dir)?;
     let names = [args.dir.clone()];
     let lock = plan::lock(&names, &args.preview, console)?;
     let loaded = loader::load(&args.dir, global.load_options()).map_err(Failure::input)?;

@@ -10,6 +10,7 @@ use krm_run::read_regular_file;
 use super::check_directory;
 use super::kinds::PkgKind;
 use crate::cli::Global;
+use crate::commands::refuse_stdin;
 use crate::console::{Console, plural};
 use crate::git::WorkingTree;
 use crate::loader::{self, join_display_path};
@@ -65,6 +66,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     else {
         return Err(Failure::usage(Diagnostic::error(PkgKind::PushWithoutTag)));
     };
+    refuse_stdin(&args.dir)?;
     let package = read(&args.dir, global, console)?;
     let annotations = annotations(args, console);
     if args.dry_run {

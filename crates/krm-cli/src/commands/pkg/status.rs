@@ -9,6 +9,7 @@ use super::{packages_below, short};
 use crate::cli::Global;
 use crate::commands::conflict_records;
 use crate::commands::list_output::ListFormat;
+use crate::commands::refuse_stdin;
 use crate::console::Console;
 use crate::package_source;
 use crate::{CommandResult, Exit, Failure};
@@ -54,6 +55,7 @@ struct PackageStatus {
 
 pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> CommandResult {
     let dir = if args.dir == "." { "." } else { args.dir.trim_end_matches('/') };
+    refuse_stdin(dir)?;
     let dirs = packages_below(dir)?;
     if dirs.is_empty() {
         // The error says what is missing.

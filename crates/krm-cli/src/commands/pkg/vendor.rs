@@ -13,7 +13,7 @@ use super::versions::LocalPackage;
 use crate::cli::Preview;
 use crate::commands::cfg::edit_session::ChangesOutput;
 use crate::commands::function::images::Images;
-use crate::commands::plan;
+use crate::commands::{plan, refuse_stdin};
 use crate::console::Console;
 use crate::loader::{self, LoadOptions};
 use crate::lock_file::{self, LockFile, LockedImage, LockedPackage};
@@ -51,6 +51,7 @@ pub(crate) struct Args {
 pub(super) fn run(args: &Args, console: &mut Console) -> CommandResult {
     args.changes.apply(&args.preview, console)?;
     let root = args.dir.clone().unwrap_or_else(root);
+    refuse_stdin(&root)?;
     let packages = packages_below(&root)?;
     let lock = plan::lock(std::slice::from_ref(&root), &args.preview, console)?;
     let (mut file, old) = match LockFile::read(Path::new(&root)).map_err(Failure::input)? {

@@ -18,6 +18,25 @@ fn results_of_a_failed_function_reach_the_user_and_nothing_is_written() {
 }
 
 #[test]
+fn failed_function_has_the_same_status_for_all_clients() {
+    let sandbox = sandbox();
+    sandbox.write("fail.star", b"fail('the third replica is missing')\n");
+    let function = "--function=example.com/check:v1=fail.star";
+    let server = Server::start(&sandbox, &[function, "--metrics-address=127.0.0.1:0", "--quiet"]);
+    let eval = "krm fn eval repo/a --dry-run -i example.com/check:v1 --runtime grpc://";
+    assert_eq!(sandbox.run(&format!("{eval}{}", server.address)).exit, 1);
+    let requests = "krm_serve_requests_total{runtime=\"starlark\",code=\"INTERNAL\"} 1";
+    let metrics = server.metrics();
+    assert!(metrics.lines().any(|line| line == requests), "{metrics}");
+    // With --quiet, only requests that succeeded are left out.
+    let request = |line: &&str| line.contains("\"event\":\"request\"");
+    let log = server.log();
+    let lines: Vec<&str> = log.lines().filter(request).collect();
+    assert_eq!(lines.len(), 1, "{log}");
+    assert!(lines[0].contains("\"level\":\"warning\""), "{log}");
+}
+
+#[test]
 fn unknown_functions_and_unreachable_servers_are_errors() {
     let sandbox = sandbox();
     let server = Server::start(&sandbox, &[]);

@@ -21,7 +21,7 @@ use super::versions::{KPTFILE, LocalPackage, LocalVersion, Version, split_refere
 use super::{Strategy, directories_below, packages_below, report_skipped, short};
 use crate::cli::{Global, Preview};
 use crate::commands::merge_options::{self, ConflictAction, ConflictOptions, ListOptions};
-use crate::commands::{conflict_records, plan};
+use crate::commands::{conflict_records, plan, refuse_stdin};
 use crate::console::Console;
 use crate::disk::FileKind;
 use crate::loader::join_display_path;
@@ -100,6 +100,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     if args.all && reference.is_some() {
         return Err(Failure::usage(Diagnostic::error(PkgKind::ReferenceWithAll)));
     }
+    refuse_stdin(dir)?;
     recover(dir, &args.preview, console)?;
     let below = packages_below(dir)?;
     let dirs: Vec<String> = match args.all {

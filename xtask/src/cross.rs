@@ -11,21 +11,38 @@ use crate::{TaskResult, shell};
 const PACKAGES: &[&str] = &["cargo-zigbuild==0.24.0", "ziglang==0.17.0"];
 
 /// Makes `cargo` build for `target`; the caller adds the other arguments.
-pub(super) fn set_up(cargo: &mut Command, toolchain: &Toolchain, target: &str) -> TaskResult {
+pub(crate) fn set_up(cargo: &mut Command, toolchain: &Toolchain, target: &str) -> TaskResult {
+    add_compiler(cargo, toolchain, target)?;
+    cargo.arg("zigbuild");
+    Ok(())
+}
+
+/// The command that runs `cargo clippy` for `target`, with a C compiler for the build scripts of crates; the caller adds the other
+/// arguments.
+pub(crate) fn clippy(toolchain: &Toolchain, target: &str) -> TaskResult<Command> {
+    let programs = python_environment(PACKAGES)?;
+    let mut command = shell::program(programs.join("cargo-zigbuild"));
+    toolchain.select(&mut command);
+    add_compiler(&mut command, toolchain, target)?;
+    command.args(["clippy", "--target", target]);
+    Ok(command)
+}
+
+/// Installs the standard library of `target`, and Zig for the commands that `command` starts.
+fn add_compiler(command: &mut Command, toolchain: &Toolchain, target: &str) -> TaskResult {
     toolchain.add_target(target)?;
     let programs = python_environment(PACKAGES)?;
     let path = std::env::var_os("PATH").unwrap_or_default();
     let path = std::iter::once(programs).chain(std::env::split_paths(&path));
-    cargo.env("PATH", std::env::join_paths(path)?);
+    command.env("PATH", std::env::join_paths(path)?);
     // The cache of Zig's compiler is keyed by the flags, so one for all builds is safe.
-    cargo.env("ZIG_GLOBAL_CACHE_DIR", shell::target().join("tools/zig-cache"));
-    cargo.arg("zigbuild");
+    command.env("ZIG_GLOBAL_CACHE_DIR", shell::target().join("tools/zig-cache"));
     Ok(())
 }
 
 /// An environment of Python with these packages, installed into the target directory unless it is there. Returns the directory of its
 /// programs.
-pub(super) fn python_environment(packages: &[&str]) -> TaskResult<PathBuf> {
+pub(crate) fn python_environment(packages: &[&str]) -> TaskResult<PathBuf> {
     let environment = shell::target().join("tools").join(packages.join("-"));
     let programs = environment.join("bin");
     // Written last, so that an interrupted installation is repeated.
