@@ -87,6 +87,6 @@ fn remove<'n>(resource: &mut Resource, names: &'n [String]) -> Result<Vec<&'n st
 fn result(resource: &Resource, name: &str) -> FunctionResult {
     // Compat: the original has this misspelling.
     let message = format!("Annonation: [{name}] removed from resource: [{}]", resource.name());
-    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = resource.path().map(|path| FileRef { path: path.into(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }
 }

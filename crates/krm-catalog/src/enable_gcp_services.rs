@@ -1,6 +1,7 @@
 //! `enable-gcp-services`: generates the Service resources of Config Connector from a ProjectServiceSet.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use krm_core::{Identity, PackagePath};
 use krm_sdk::results::FileRef;
@@ -168,12 +169,12 @@ impl Services {
 
 fn result(item: &Resource, message: &str) -> FunctionResult {
     let result = FunctionResult::from(item.result(Severity::Info, message));
-    let file = item.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = item.path().map(|path| FileRef { path: path.into(), index: 0 });
     FunctionResult { file, ..result }
 }
 
-fn sort_key(result: &FunctionResult) -> (String, String, String) {
-    let file = result.file.as_ref().map(|file| file.path.clone()).unwrap_or_default();
+fn sort_key(result: &FunctionResult) -> (Arc<str>, String, String) {
+    let file = result.file.as_ref().map(|file| Arc::clone(&file.path)).unwrap_or_default();
     let resource = result.resource.as_ref().map(|it| it.name.clone()).unwrap_or_default();
     (file, resource, result.message.clone())
 }

@@ -51,7 +51,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
     if !config.package_path.is_empty() {
         context.set("data.package-path", config.package_path.as_str())?;
     }
-    let file = context.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = context.path().map(|path| FileRef { path: path.into(), index: 0 });
     let result = FunctionResult::new(Severity::Info, "generated package context");
     list.results.push(FunctionResult { file, ..result });
     Ok(())

@@ -38,6 +38,6 @@ fn is_local(resource: &Resource) -> bool {
 
 fn result(resource: &Resource) -> FunctionResult {
     let message = format!("Resource name: [{}]", resource.name());
-    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = resource.path().map(|path| FileRef { path: path.into(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }
 }

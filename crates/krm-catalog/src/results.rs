@@ -8,7 +8,7 @@ use krm_sdk::{FunctionResult, Resource, Severity};
 
 /// A result about a field of a resource.
 pub(crate) fn of_field(resource: &Resource, path: String, message: String) -> FunctionResult {
-    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = resource.path().map(|path| FileRef { path: path.into(), index: 0 });
     let field = Some(FieldRef { path, current: None, proposed: Vec::new() });
     FunctionResult { field, file, ..FunctionResult::new(Severity::Info, message) }
 }
@@ -20,7 +20,7 @@ pub(crate) fn warning(it: &Diagnostic) -> FunctionResult {
         message.push_str(&format!(": `{}`", at.text.trim()));
     }
     it.hints.iter().for_each(|hint| message.push_str(&format!("; {hint}")));
-    let file = it.file.as_ref().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = it.file.as_ref().map(|path| FileRef { path: (&**path).into(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(it.severity, message) }
 }
 

@@ -157,7 +157,7 @@ fn message(annotations: &BTreeMap<String, String>) -> String {
 
 fn result(resource: &Resource, path: String, message: &str) -> FunctionResult {
     let file = resource.path().map(|path| FileRef {
-        path: path.to_string(),
+        path: path.into(),
         index: resource.item().index.unwrap_or(0) as u64,
     });
     let field = Some(FieldRef { path, current: None, proposed: Vec::new() });
@@ -165,6 +165,6 @@ fn result(resource: &Resource, path: String, message: &str) -> FunctionResult {
 }
 
 fn sort_key(result: &FunctionResult) -> (Option<(&str, u64)>, Option<&str>) {
-    let file = result.file.as_ref().map(|file| (file.path.as_str(), file.index));
+    let file = result.file.as_ref().map(|file| (&*file.path, file.index));
     (file, result.field.as_ref().map(|field| field.path.as_str()))
 }

@@ -79,6 +79,6 @@ fn action(list: &ResourceList) -> Result<String, Error> {
 
 fn result(resource: &Resource) -> FunctionResult {
     let message = format!("Policy name: [{}]", resource.name());
-    let file = resource.path().map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = resource.path().map(|path| FileRef { path: path.into(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }
 }

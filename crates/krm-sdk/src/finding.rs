@@ -88,9 +88,9 @@ impl Finding {
     /// The result about a resource.
     pub fn into_result(self, resource: &Resource) -> FunctionResult {
         let mut result = FunctionResult::new(self.severity, self.message);
-        result.resource = Some(resource.reference());
+        result.resource = Some(Box::new(resource.reference()));
         result.file = resource.path().map(|path| FileRef {
-            path: path.as_str().to_owned(),
+            path: path.into(),
             index: resource.item().index.unwrap_or(0) as u64,
         });
         result.field = self.path.map(|path| {

@@ -120,12 +120,7 @@ pub(crate) fn error_results(error: &Error, list: &ResourceList) -> Vec<FunctionR
         let label = diagnostic.resource.as_deref();
         let resource = resources().find(|it| Some(it.view().label().as_str()) == label);
         if let Some(resource) = resource {
-            result.resource = Some(ResourceRef {
-                api_version: resource.api_version(),
-                kind: resource.kind(),
-                namespace: resource.namespace(),
-                name: resource.name(),
-            });
+            result.resource = Some(Box::new(resource.reference()));
             let field = |path: &str| FieldRef {
                 path: path.to_owned(),
                 current: None,
@@ -149,16 +144,16 @@ fn result(diagnostic: &Diagnostic) -> FunctionResult {
     }
     let mut result = FunctionResult::new(diagnostic.severity, message);
     let file = diagnostic.file.as_deref();
-    result.file = file.map(|path| FileRef { path: path.to_owned(), index: 0 });
+    result.file = file.map(|path| FileRef { path: path.into(), index: 0 });
     result
 }
 
 /// A result on one line.
 pub(crate) fn line(result: &FunctionResult) -> String {
     let mut line = format!("{}: {}", result.severity.name(), result.message);
-    let resource = result.resource.as_ref().map(ResourceRef::label);
+    let resource = result.resource.as_deref().map(ResourceRef::label);
     let field = result.field.as_ref().map(|field| field.path.clone());
-    let file = result.file.as_ref().map(|file| file.path.clone());
+    let file = result.file.as_ref().map(|file| file.path.to_string());
     let references: Vec<String> = [file, resource, field].into_iter().flatten().collect();
     if !references.is_empty() {
         line = format!("{line} [{}]", references.join(", "));

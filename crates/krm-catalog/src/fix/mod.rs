@@ -183,6 +183,6 @@ fn unknown_version(kptfile: &Resource) -> Error {
 }
 
 fn of_file(path: Option<&PackagePath>, message: &str) -> FunctionResult {
-    let file = path.map(|path| FileRef { path: path.to_string(), index: 0 });
+    let file = path.map(|path| FileRef { path: path.into(), index: 0 });
     FunctionResult { file, ..FunctionResult::new(Severity::Info, message) }
 }

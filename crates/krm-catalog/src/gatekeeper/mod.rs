@@ -15,6 +15,7 @@ mod template;
 mod template_code;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use krm_sdk::{Diagnostic, Error, FunctionResult, ResourceList, Severity};
 
@@ -139,10 +140,10 @@ fn missing_template<'n>(
 }
 
 /// Compat: results are sorted by file and index, then by descending severity, then by message.
-fn sort_key(result: &FunctionResult) -> (String, u64, std::cmp::Reverse<Severity>, String) {
+fn sort_key(result: &FunctionResult) -> (Arc<str>, u64, std::cmp::Reverse<Severity>, String) {
     let (path, index) = match &result.file {
-        Some(file) => (file.path.clone(), file.index),
-        None => (String::new(), 0),
+        Some(file) => (Arc::clone(&file.path), file.index),
+        None => (Arc::default(), 0),
     };
     (path, index, std::cmp::Reverse(result.severity), result.message.clone())
 }

@@ -158,6 +158,13 @@ impl PartialOrd for PackagePath {
     }
 }
 
+/// The same text, shared.
+impl From<&PackagePath> for Arc<str> {
+    fn from(path: &PackagePath) -> Self {
+        Arc::clone(&path.0)
+    }
+}
+
 impl fmt::Display for PackagePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)

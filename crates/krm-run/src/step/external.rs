@@ -22,14 +22,13 @@ pub(super) fn run(
         function_config: step.config.as_ref(),
         without_ids: false,
     };
-    let sending = match InputList::of(&sent, &options) {
-        Ok(sending) => sending.unparsed(),
+    let sending = match InputList::of_owned(sent, &options) {
+        Ok(sending) => sending,
         Err(error) => {
             run.errors.push(error);
             return None;
         }
     };
-    drop(sent);
     // The answer is parsed while the process exits, which hides most of the time that an engine needs to remove a container.
     // What was parsed is only used if nothing was written after it.
     let mut read_ahead = None;

@@ -143,7 +143,7 @@ fn failed_function_still_reports_results() {
     let failed = run(&fake(answer, 3));
     assert_eq!(failed.errors[0].kind(), Some(&RunKind::ExitCode { code: 3 }));
     assert_eq!(message(&failed), "function `fake` failed: exited with code 3");
-    assert_eq!(failed.record.results[0].file.as_ref().unwrap().path, "a.yaml");
+    assert_eq!(&*failed.record.results[0].file.as_ref().unwrap().path, "a.yaml");
     assert_eq!((failed.record.exit_code, &*failed.record.package), (3, "app"));
     assert!(failed.stops_pipeline && failed.output.is_none() && failed.is_finding());
     let silent = run(&fake(|_| String::new(), 3));

@@ -191,7 +191,7 @@ fn conflict_is_a_result_and_the_side_is_an_option() {
             ("spec.replicas", current)
         );
         assert_eq!(field.proposed.len(), 1);
-        assert_eq!(result.file.as_ref().unwrap().path, "config/web_deployment.yaml");
+        assert_eq!(&*result.file.as_ref().unwrap().path, "config/web_deployment.yaml");
     }
 }
 

@@ -101,7 +101,7 @@ fn subject(result: &FunctionResult) -> Option<String> {
 fn one_line(result: &FunctionResult) -> String {
     let diagnostic = result.to_diagnostic();
     let subject = [
-        result.file.as_ref().map(|it| it.path.as_str()),
+        result.file.as_ref().map(|it| &*it.path),
         diagnostic.resource.as_deref(),
         diagnostic.field.as_deref(),
     ];
@@ -117,7 +117,7 @@ mod tests {
 
     fn info(message: &str, file: Option<&str>, field: Option<&str>) -> FunctionResult {
         FunctionResult {
-            file: file.map(|path| FileRef { path: path.to_owned(), index: 0 }),
+            file: file.map(|path| FileRef { path: path.into(), index: 0 }),
             field: field.map(|path| FieldRef {
                 path: path.to_owned(),
                 current: None,

@@ -77,6 +77,20 @@ impl<'a> InputList<'a> {
         items: impl IntoIterator<Item = &'a Item>,
         options: &InputOptions<'_>,
     ) -> Result<Self, Diagnostic> {
+        Self::new(items.into_iter().map(Cow::Borrowed).collect(), options)
+    }
+
+    /// The list of items that nobody else needs. It keeps them without node tables ([`Item::unparsed`]), and drops the table of each as
+    /// soon as its text is written: so a large package never has all tables and the text of the list in memory, and items that the
+    /// function does not change are never parsed again.
+    pub fn of_owned(
+        items: Vec<Item>,
+        options: &InputOptions<'_>,
+    ) -> Result<InputList<'static>, Diagnostic> {
+        InputList::new(items.into_iter().map(Cow::Owned).collect(), options)
+    }
+
+    fn new(items: Vec<Cow<'a, Item>>, options: &InputOptions<'_>) -> Result<Self, Diagnostic> {
         let directory = options.directory.trim_matches('/').to_owned();
         let head = format!("apiVersion: {}\nkind: ResourceList\n", options.version.api_version());
         let without_ids = options.without_ids;
@@ -86,7 +100,6 @@ impl<'a> InputList<'a> {
         let has_legacy = options.version <= newest;
         let mut input = Self { text: head, sent: Vec::new(), directory, without_ids, has_legacy };
         input.text.push_str("items:\n");
-        let items: Vec<&Item> = items.into_iter().collect();
         input.sent.reserve_exact(items.len());
         // More than enough for most, because growing would copy the list: a large one would be in memory twice. What is not used is never
         // touched, so it takes no memory.
@@ -109,7 +122,7 @@ impl<'a> InputList<'a> {
         Ok(input)
     }
 
-    fn push(&mut self, item: &'a Item) -> Result<(), Diagnostic> {
+    fn push(&mut self, item: Cow<'a, Item>) -> Result<(), Diagnostic> {
         let path = item.path.as_ref().map(|path| self.package_path(path)).transpose()?;
         let own: Vec<(String, String)> = item_text::own(item.root()).collect();
         let mut annotations = Vec::with_capacity(3);
@@ -127,8 +140,8 @@ impl<'a> InputList<'a> {
         annotations.extend(legacy.filter_map(|(_, legacy, value)| Some((legacy, value?))));
         let start = self.text.len();
         let text = match annotations.is_empty() {
-            true => item_text::plain(item),
-            false => item_text::text(item, &annotations)?,
+            true => item_text::plain(&item),
+            false => item_text::text(&item, &annotations)?,
         };
         match self.without_ids {
             true => list_wrapper::item(&without_blank_lines_in_head(&text), &mut self.text),
@@ -138,7 +151,11 @@ impl<'a> InputList<'a> {
         let is_other =
             |name: &str| name.starts_with(INTERNAL) && ![PATH, INDEX, ID].contains(&name);
         let internal = own.into_iter().filter(|(name, _)| is_other(name)).collect();
-        self.sent.push(InputItem { item: Cow::Borrowed(item), path, internal, lines });
+        let item = match item {
+            Cow::Borrowed(item) => Cow::Borrowed(item),
+            Cow::Owned(item) => Cow::Owned(item.unparsed()),
+        };
+        self.sent.push(InputItem { item, path, internal, lines });
         Ok(())
     }
 
@@ -148,21 +165,6 @@ impl<'a> InputList<'a> {
             let (path, package) = (path.to_string(), self.directory.clone());
             Diagnostic::error(ResourceListKind::NotInPackage { path, package })
         })
-    }
-
-    /// The same list with its own items, without node tables ([`Item::unparsed`]). If the caller drops its items, only the texts are in
-    /// memory while the function runs, and items that it does not change are never parsed again.
-    #[must_use]
-    pub fn unparsed(self) -> InputList<'static> {
-        let Self { text, sent, directory, without_ids, has_legacy } = self;
-        let unparsed = |InputItem { item, path, internal, lines }: InputItem<'_>| InputItem {
-            item: Cow::Owned(item.unparsed()),
-            path,
-            internal,
-            lines,
-        };
-        let sent = sent.into_iter().map(unparsed).collect();
-        InputList { text, sent, directory, without_ids, has_legacy }
     }
 
     /// The text of the list.

@@ -59,7 +59,7 @@ impl<'a> ResultLocator<'a> {
     /// Finds the resource by file and index, unless another resource is there now; then by its names. A function before the one that
     /// reported the result may have set the namespace, so a resource that differs only in that is found, too, if there is one.
     fn resource(&self, directory: &str, result: &FunctionResult) -> Option<PackageResource<'a>> {
-        let reference = result.resource.as_ref();
+        let reference = result.resource.as_deref();
         let at_index = result.file.as_ref().and_then(|file| self.at(directory, file));
         let is_it = |resource: &PackageResource<'_>| {
             reference.is_none_or(|reference| matches(*resource, reference))

@@ -3,6 +3,8 @@
 mod parse;
 mod serialize;
 
+use std::sync::Arc;
+
 use krm_yaml::Value;
 
 use crate::Severity;
@@ -18,8 +20,8 @@ pub struct FunctionResult {
     pub severity: Severity,
     /// Whether the function gave no severity, so that the default counts and none is written.
     pub is_severity_default: bool,
-    /// The resource that the result is about.
-    pub resource: Option<ResourceRef>,
+    /// The resource that the result is about. Boxed, because a function may report every resource, and most results name the file only.
+    pub resource: Option<Box<ResourceRef>>,
     /// The field of the resource.
     pub field: Option<FieldRef>,
     /// The file of the resource.
@@ -55,8 +57,8 @@ pub struct FieldRef {
 /// A reference to a resource by its file and index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileRef {
-    /// The path, relative to the package, with slashes.
-    pub path: String,
+    /// The path, relative to the package, with slashes. Results about one file can share it.
+    pub path: Arc<str>,
     /// The index of the resource in the file, from zero.
     pub index: u64,
 }

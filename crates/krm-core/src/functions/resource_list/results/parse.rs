@@ -89,7 +89,7 @@ impl<'a> Reader<'a> {
             message: message.unwrap_or_default().into_owned(),
             severity: self.severity(node),
             is_severity_default: field(node, "severity").is_none_or(is_null),
-            resource: field(node, "resourceRef").and_then(|node| self.resource(node)),
+            resource: field(node, "resourceRef").and_then(|node| self.resource(node)).map(Box::new),
             field: result_field,
             file: field(node, "file").and_then(|node| self.file(node)),
             tags: field(node, "tags").map(tags).unwrap_or_default(),
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
             }
             read
         });
-        Some(FileRef { path, index: index.unwrap_or(0) })
+        Some(FileRef { path: path.into(), index: index.unwrap_or(0) })
     }
 }
 
@@ -258,7 +258,7 @@ mod tests {
     fn missing_fields_have_the_defaults_of_the_specification() {
         let result = one("- message: a\n  file: {path: a.yaml}\n");
         assert_eq!(result.severity, Severity::Error);
-        assert_eq!(result.file, Some(FileRef { path: "a.yaml".to_owned(), index: 0 }));
+        assert_eq!(result.file, Some(FileRef { path: "a.yaml".into(), index: 0 }));
         assert_eq!(one("- {message: a, file: {path: a, index: \"3\"}}\n").file.unwrap().index, 3);
         assert!(results("").results.is_empty());
     }

@@ -30,7 +30,7 @@ impl FunctionResult {
     pub fn to_diagnostic(&self) -> Diagnostic {
         let kind = ResourceListKind::FunctionResult { message: self.message.as_str().into() };
         let mut diagnostic = Diagnostic::new(self.severity, kind);
-        diagnostic.file = self.file.as_ref().map(|file| file.path.as_str().into());
+        diagnostic.file = self.file.as_ref().map(|file| (&*file.path).into());
         diagnostic.resource = self.resource.as_ref().map(|resource| resource.label().into());
         if let Some(field) = &self.field {
             diagnostic.field = Some(field.path.as_str().into());
@@ -80,7 +80,7 @@ impl FieldRef {
 impl FileRef {
     fn to_value(&self) -> Value<'_> {
         let index = i64::try_from(self.index).unwrap_or(i64::MAX);
-        mapping(vec![("path", Value::from(self.path.as_str())), ("index", Value::int(index))])
+        mapping(vec![("path", Value::from(&*self.path)), ("index", Value::int(index))])
     }
 }
 
