@@ -139,6 +139,8 @@ pub(crate) enum CommentTarget<'a> {
 pub(crate) struct DocumentEdit<'a> {
     pub(crate) collections: SmallMap<CollectionEdit<'a>>,
     pub(crate) values: SmallMap<Value<'a>>,
+    /// The nodes of `values` whose tags are replaced, too.
+    pub(crate) retagged: BTreeSet<u32>,
     pub(crate) keys: SmallMap<String>,
     pub(crate) comments: Vec<CommentEdit<'a>>,
 }
