@@ -12,6 +12,8 @@ pub(crate) enum ParsedBy {
     Fast { has_unique_keys: bool },
     /// The complete one.
     Complete,
+    /// The complete one, as a part of a file that is not YAML 1.2 but that Kubernetes accepts.
+    Leniently,
 }
 
 /// Tables are equal whichever parser made them.

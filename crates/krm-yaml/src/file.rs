@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use crate::document::{Document, DocumentRef};
+use crate::document::{Document, DocumentRef, ParsedBy};
 use crate::fast_parser::{ChangedRange, parse_changed};
 use crate::parser::ReadOptions;
 use crate::read::read;
@@ -98,6 +98,11 @@ impl File {
 
     pub(crate) fn tables(&self) -> &[Document] {
         self.documents.get_or_init(|| read(&self.text, ReadOptions::default()))
+    }
+
+    /// Whether the text is not YAML 1.2, but Kubernetes accepts it.
+    pub(crate) fn is_lenient(&self) -> bool {
+        self.tables().first().is_some_and(|table| matches!(table.parsed_by, ParsedBy::Leniently))
     }
 
     /// Whether a text is too large for 32-bit offsets.

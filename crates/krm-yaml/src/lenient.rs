@@ -13,7 +13,7 @@
 //! | `\'` in a double-quoted scalar | both bytes by letters |
 //! | `-` as an element of a flow collection | the dash by a letter |
 
-use crate::document::Document;
+use crate::document::{Document, ParsedBy};
 use crate::node::NodeKind;
 use crate::parser::{ErrorKind, Parser, ParserError, ReadOptions};
 use crate::scalar::is_printable;
@@ -32,7 +32,10 @@ pub(crate) fn read_leniently(text: &str, options: ReadOptions) -> Option<Vec<Doc
         let text_copy = std::str::from_utf8(&copy).ok()?;
         let (builder, error) = parse(text, text_copy, options);
         let Some(error) = error else {
-            let documents = builder.finish();
+            let mut documents = builder.finish();
+            for document in &mut documents {
+                document.parsed_by = ParsedBy::Leniently;
+            }
             return (is_changed && !has_joined_key(text, &copy, &documents)).then_some(documents);
         };
         budget = budget.checked_sub(error.at as usize + 1)?;
@@ -124,7 +127,8 @@ fn blank_comment(copy: &mut [u8], at: usize) -> bool {
     is_valid
 }
 
-/// Compat: Kubernetes splits a file at lines that start with `---#`, too.
+/// Compat: Kubernetes splits a file at lines that start with `---#`, too. In valid YAML 1.2 they continue a plain or block scalar, which is
+/// why an edit that makes a file valid must verify that it still has the same documents (`edit/other_documents.rs`).
 fn blank_marker_comments(copy: &mut [u8]) -> bool {
     let mut found = false;
     let mut line = 0;

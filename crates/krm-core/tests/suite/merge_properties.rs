@@ -175,6 +175,66 @@ fn merge_is_stable_for_comments_above_a_replaced_scalar() {
     }
 }
 
+/// A custom tag is a part of the value: it is added, replaced and removed with it.
+#[test]
+fn merge_identity_of_values_with_custom_tags() {
+    let values = [
+        "x",
+        "y",
+        "'y'",
+        "!t x",
+        "!t y",
+        "!u x",
+        "&a !t x",
+        "!<tag:x> x",
+        "!t\n - x",
+        "[x]",
+        "!t [x]",
+        "!u [y]",
+        "\n - y",
+        "{b: x}",
+        "!t {b: x}",
+        "!u {b: y}",
+        "\n b: y",
+        "!t\n b: y",
+        "!t # beside\n b: !u x",
+        "|\n  x\n  y",
+        "!t |\n  x\n  y",
+        "!!str x",
+    ];
+    for (base, x) in values.iter().flat_map(|base| values.iter().map(move |x| (base, x))) {
+        let line = |value: &str| value.replace('\n', "\n ");
+        for [base, x] in [
+            [format!("a: {base}\n"), format!("a: {x}\n")],
+            [format!("- {}\n- z\n", line(base)), format!("- {}\n- z\n", line(x))],
+            [format!("--- {base}\n"), format!("--- {x}\n")],
+        ] {
+            assert_eq!(checks::merge_identity(&base, &x), Ok(None), "{base}---\n{x}");
+            let on = OnConflict::Upstream;
+            for local in [&base, &x, "a: !v z\n"] {
+                let stable = checks::three_way_is_stable(&base, local, &x, on);
+                assert_eq!(stable, Ok(None), "{base}---\n{local}---\n{x}");
+            }
+        }
+    }
+}
+
+/// In a two-way merge, which has no base, a scalar without a tag may come from a tool that writes none.
+#[test]
+fn a_two_way_merge_keeps_the_tag_of_a_scalar() {
+    for (source, destination, expected) in [
+        ("a: y1\n", "a: !t x # c\n", "a: !t y1 # c\n"),
+        ("a: !u y1\n", "a: !t x # c\n", "a: !u y1 # c\n"),
+        ("a: !t y1\n", "a: !t x # c\n", "a: !t y1 # c\n"),
+        ("a: [y1]\n", "a: !t x # c\n", "a: [y1] # c\n"),
+        ("a: y1\n", "a: !t [x] # c\n", "a: y1 # c\n"),
+    ] {
+        let merged = checks::merge2(source, destination, &MergeOptions::default());
+        let Ok(MergeOutcome::Merged(merged)) = merged else { panic!("{source}") };
+        assert_eq!(merged.text, expected);
+    }
+}
+
 /// The comment above the first entry becomes the comment of the document.
 #[test]
 fn merge_is_stable_for_comments_above_the_first_entry_of_a_root() {

@@ -224,6 +224,18 @@ fn column_of_entry(node: NodeRef<'_>) -> u32 {
     0
 }
 
+/// The lines of a block collection as the root of a document: anchor and tag are on a line of their own above its entries.
+pub(super) fn copy_root(node: NodeRef<'_>, column: u32) -> Vec<String> {
+    let mut lines = copy_block(node, column);
+    let properties = properties(node);
+    if !properties.is_empty() {
+        let comment = ahead(node).beside.map(|comment| format!(" {comment}"));
+        let indent = " ".repeat(column as usize);
+        lines.insert(0, format!("{indent}{properties}{}", comment.unwrap_or_default()));
+    }
+    lines
+}
+
 /// The lines of a block collection with its comments, shifted to `column`.
 pub(super) fn copy_block(node: NodeRef<'_>, to: u32) -> Vec<String> {
     let source = node.source();

@@ -33,6 +33,8 @@ pub(crate) struct EditContext<'a> {
     pub(crate) style: DocumentStyle<'a>,
     layouts: SmallMap<Rc<CollectionLayout<'a>>>,
     pub(crate) splices: Vec<Splice>,
+    /// The nodes whose tags are replaced together with their values.
+    pub(crate) retagged: &'a BTreeSet<u32>,
     /// New line comments (or `None` to remove them) of values that are replaced by the same edit.
     pub(crate) beside: SmallMap<Option<String>>,
 }
@@ -182,6 +184,7 @@ fn lower<'a, 'e>(
         style,
         layouts: SmallMap::default(),
         splices: Vec::new(),
+        retagged: &edit.retagged,
         beside: SmallMap::default(),
     };
     let mut positions = EntryPositions::default();

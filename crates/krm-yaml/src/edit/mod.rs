@@ -24,6 +24,7 @@ mod kubernetes;
 mod line_joins;
 mod lower;
 mod moved_lines;
+mod other_documents;
 mod path;
 mod plain_swap;
 mod properties;
@@ -138,6 +139,8 @@ pub(crate) enum CommentTarget<'a> {
 pub(crate) struct DocumentEdit<'a> {
     pub(crate) collections: SmallMap<CollectionEdit<'a>>,
     pub(crate) values: SmallMap<Value<'a>>,
+    /// The nodes of `values` whose tags are replaced, too.
+    pub(crate) retagged: BTreeSet<u32>,
     pub(crate) keys: SmallMap<String>,
     pub(crate) comments: Vec<CommentEdit<'a>>,
 }
@@ -470,15 +473,23 @@ impl<'a> Edit<'a> {
         let text = self.file.text();
         let mut out = String::with_capacity(text.len() + 64);
         let mut at = 0;
+        let mut lengths = SmallMap::default();
+        let mut may_change_others = false;
         for (index, edit) in self.documents.iter() {
             let document = document_at(self.file, index);
             let span = document.span();
             out.push_str(&text[at as usize..span.start as usize]);
             let edited = lower::apply(document, edit, self.allow_shared, self.json)?;
-            out.push_str(&edited.into_text());
+            may_change_others |= other_documents::may_change(self.file, &edited);
+            let edited = edited.into_text();
+            lengths.insert(index, edited.len() as u32);
+            out.push_str(&edited);
             at = span.end;
         }
         out.push_str(&text[at as usize..]);
+        if may_change_others {
+            other_documents::verify(self.file, &out, &lengths)?;
+        }
         Ok(out)
     }
 

@@ -2,16 +2,21 @@
 
 use super::lower::EditContext;
 use super::splice::Splice;
+use super::{Edit, EditError};
 use crate::node_ref::NodeRef;
 use crate::span::{
     Span, is_first_on_line, line_end, line_start, next_line, skip_blanks, skip_blanks_back,
 };
 use crate::value::Value;
 
-/// The tag to remove: a core tag that contradicts the new value. Other tags are kept.
-fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span> {
+/// The tag to remove: one that is replaced, and a core tag that contradicts the new value. Other tags are kept.
+fn dropped_tag(context: &EditContext<'_>, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span> {
     let tag = node.properties()?.tag?;
-    let name = tag.of(text);
+    let has_own = value.node().is_some_and(|new| new.tag().is_some());
+    if has_own || context.retagged.contains(&node.index) {
+        return Some(tag);
+    }
+    let name = tag.of(context.text);
     let is_core = name.starts_with("!!") || name.starts_with("!<tag:yaml.org,2002:") || name == "!";
     let fits = match value {
         Value::String(_) => name == "!!str" || name == "!",
@@ -20,6 +25,33 @@ fn dropped_tag(text: &str, node: NodeRef<'_>, value: &Value<'_>) -> Option<Span>
         _ => false,
     };
     (is_core && !fits).then_some(tag)
+}
+
+/// Edits that replace the tag of a node.
+impl<'a> Edit<'a> {
+    /// Like [`Edit::overwrite`], but also replaces the tag of the node: by that of a copied node, or by none.
+    ///
+    /// ```
+    /// use krm_yaml::{Edit, File};
+    ///
+    /// let file = File::parse("a: !secret x # of a\n".to_owned())?;
+    /// let a = file.get("a").expect("it is there");
+    /// let (mut set, mut replace) = (Edit::new(&file), Edit::new(&file));
+    /// set.overwrite(a, "new")?;
+    /// replace.replace(a, "new")?;
+    /// assert_eq!(set.apply()?, "a: !secret new # of a\n");
+    /// assert_eq!(replace.apply()?, "a: new # of a\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn replace(
+        &mut self,
+        node: NodeRef<'a>,
+        value: impl Into<Value<'a>>,
+    ) -> Result<(), EditError> {
+        self.overwrite(node, value)?;
+        self.document(node).retagged.insert(node.index);
+        Ok(())
+    }
 }
 
 /// The properties between an indicator (`:` or `-`) and its value.
@@ -33,8 +65,13 @@ pub(super) struct KeptProperties {
 }
 
 impl KeptProperties {
-    pub(super) fn of(text: &str, node: NodeRef<'_>, indicator: u32, value: &Value<'_>) -> Self {
-        let dropped = dropped_tag(text, node, value);
+    pub(super) fn of(
+        context: &EditContext<'_>,
+        node: NodeRef<'_>,
+        indicator: u32,
+        value: &Value<'_>,
+    ) -> Self {
+        let dropped = dropped_tag(context, node, value);
         let properties = node.properties();
         let anchor = properties.and_then(|p| p.anchor);
         let tag = properties.and_then(|p| p.tag);

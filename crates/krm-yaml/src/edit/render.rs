@@ -1,6 +1,6 @@
 //! Renders values as YAML, in the style of the surrounding text.
 
-use super::copy::{comments_above, copy_block};
+use super::copy::{comments_above, copy_block, copy_root};
 use super::lower::CollectionLayout;
 use crate::flow_style::FlowStyle;
 use crate::node::ScalarStyle;
@@ -288,8 +288,8 @@ impl<'m> Renderer<'m> {
     /// The lines of a non-empty collection that is the root of a document.
     pub(crate) fn root_lines(&self, value: &Value<'_>, column: u32) -> Vec<String> {
         match value {
-            Value::Node(node) => copy_block(*node, column),
-            Value::OwnedNode(graft) => copy_block(graft.node(), column),
+            Value::Node(node) => copy_root(*node, column),
+            Value::OwnedNode(graft) => copy_root(graft.node(), column),
             value => self.body(value, column),
         }
     }

@@ -74,7 +74,7 @@ fn in_flow_collection<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
     };
     let span = node.span();
     let text = if span.is_empty() { format!("{}{new}", lead(context, node)) } else { new };
-    let front = KeptProperties::of(context.text, node, node.full_span().start, value);
+    let front = KeptProperties::of(context, node, node.full_span().start, value);
     let start = front.cover_tag(context, span.start);
     let entry = context.entry_of(node);
     let above = entry.map(|entry| (entry.head, flow::comments_of(context, &entry, value)));
@@ -155,7 +155,7 @@ fn in_entry<'a>(
     let text = context.text;
     let eol = context.style.line_break;
     let depth = column(text, entry.head);
-    let front = KeptProperties::of(text, node, indicator_end(text, entry), value);
+    let front = KeptProperties::of(context, node, indicator_end(text, entry), value);
     let old = old_text(context, node, &front, entry.tail);
     let style =
         node.as_scalar().filter(|scalar| !scalar.raw().is_empty()).map(|scalar| scalar.style());
@@ -176,6 +176,10 @@ fn in_entry<'a>(
     let mut rendered = match (value, style) {
         (Value::String(new), Some(old)) if old.is_block() => {
             if let Some(splice) = block_scalar::change_chomping(context, node, new) {
+                let start = front.cover_tag(context, node.start());
+                if start < node.start() {
+                    context.splices.push(Splice::remove(Span::new(start, node.start())));
+                }
                 context.splices.push(splice);
                 return;
             }

@@ -35,7 +35,7 @@ pub(super) fn replace<'a>(context: &mut EditContext<'a>, node: NodeRef<'a>, valu
     let behind_marker =
         marker.filter(|&marker| line_start(text, start) == line_start(text, marker));
     let front =
-        KeptProperties::of(text, node, behind_marker.unwrap_or(node.full_span().start), value);
+        KeptProperties::of(context, node, behind_marker.unwrap_or(node.full_span().start), value);
     if node.span().is_empty() && !node.is_block() {
         let at = if front.end > node.full_span().start {
             front.end

@@ -98,7 +98,12 @@ impl Expected<'_, '_> {
         if let Some(value) = self.edit.values.get(old.index) {
             let keeps_anchor =
                 old.anchor().is_none() || value.node().is_some() || old.anchor() == new.anchor();
-            return holds(value.is_meant_by(new, self.json_scalars) && keeps_anchor);
+            let is_retagged = || match self.edit.retagged.contains(&old.index) {
+                true => new.tag() == value.node().and_then(NodeRef::tag),
+                false => true,
+            };
+            let is_meant = value.is_meant_by(new, self.json_scalars);
+            return holds(is_meant && keeps_anchor && is_retagged());
         }
         if let Some(name) = self.edit.keys.get(old.index) {
             let is_named = new

@@ -62,6 +62,9 @@ diagnostic_kinds! {
         InvalidResult { error: Excerpt } = "edit-result-invalid": "edit would make the document invalid: {error}";
         /// The edited document would be none, or more than one.
         NotOneDocument = "edit-result-not-one-document": "edit would not leave exactly one document";
+        /// The other documents of the file would be joined or split.
+        ChangesDocuments = "edit-changes-documents": "edit would join or split documents of the file",
+            hint "write `--- #` instead of `---#`, which is not a document marker in YAML 1.2";
         /// New values that are too large together.
         TooMuchAdded { limit: usize } = "edit-too-much-added": "edit would add more than {} MiB" (limit >> 20),
             hint "set fewer fields, or a shorter value";

@@ -131,7 +131,11 @@ impl<'a> Action<'a, '_> {
                 let path: Path =
                     self.rest.split_whitespace().nth(2).unwrap_or(".").parse().expect("a path");
                 let node = self.other.document(0).and_then(|document| document.find(&path));
-                self.put(edit, Value::Node(node.expect("the other input has it")))
+                let value = Value::Node(node.expect("the other input has it"));
+                match self.document.find(self.target) {
+                    Some(old) => edit.replace(old, value),
+                    None => self.put(edit, value),
+                }
             }
             other => panic!("there is no action `{other}`"),
         }

@@ -13,7 +13,7 @@ use super::options::{Sequences, Side};
 use super::sequence_plan::{Region, SequencePlan};
 use super::state::MergeState;
 use super::three_way::{EntryAction, EntryContext, KEEP, Versions, merge_entry};
-use super::two_way::{self, Merged};
+use super::two_way::{self, Merged, OldTag};
 use super::{equal, incoming};
 use crate::Diagnostic;
 use crate::compare::CommentedEntry;
@@ -152,7 +152,7 @@ impl<'a> SequencePlan<'a> {
         for (at, (here, there)) in region.local.clone().zip(region.upstream.clone()).enumerate() {
             let (local, upstream) = (self.local[here], self.upstream[there]);
             let new = incoming::excluding(state, upstream, Vec::new(), list)?;
-            let merged = two_way::set_value(state, local, upstream, new)?;
+            let merged = two_way::set_value(state, local, upstream, new, OldTag::Removed)?;
             let base = has_base.then(|| self.base[region.base.start + at]);
             let upstream_use = match merged {
                 Merged::Changed { replaced: true } => UpstreamUse::Replaced,

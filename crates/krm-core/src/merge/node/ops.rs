@@ -19,6 +19,8 @@ pub(super) enum IncomingNode<'a> {
 #[derive(Debug)]
 pub(super) enum Op<'a> {
     Set(NodeRef<'a>, IncomingNode<'a>),
+    /// Sets the value and the tag, which a copied node may have.
+    Replace(NodeRef<'a>, IncomingNode<'a>),
     /// Inserts a key after the entry at `after`, or before the first.
     InsertEntry {
         mapping: NodeRef<'a>,
@@ -58,6 +60,7 @@ pub(super) fn apply_ops<'a>(ops: Vec<Op<'a>>, edit: &mut Edit<'a>) -> Result<(),
     for op in ops {
         match op {
             Op::Set(node, value) => edit.overwrite(node, to_value(value))?,
+            Op::Replace(node, value) => edit.replace(node, to_value(value))?,
             Op::InsertEntry { mapping, after, key, value } => {
                 edit.insert_entry(mapping, after, key, to_value(value))?;
             }
@@ -93,8 +96,10 @@ struct Pruning<'a> {
 fn prune_documents(ops: &[Op<'_>]) -> Result<BTreeMap<(usize, usize), DocumentCopy>, EditError> {
     let mut prunings: BTreeMap<(usize, usize), Pruning<'_>> = BTreeMap::new();
     for op in ops {
-        let (Op::Set(_, value) | Op::InsertEntry { value, .. } | Op::InsertElement { value, .. }) =
-            op
+        let (Op::Set(_, value)
+        | Op::Replace(_, value)
+        | Op::InsertEntry { value, .. }
+        | Op::InsertElement { value, .. }) = op
         else {
             continue;
         };

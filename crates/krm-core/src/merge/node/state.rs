@@ -205,7 +205,9 @@ impl<'a, 'm> MergeState<'a, 'm> {
 
     /// Whether a node of the destination is replaced as a whole.
     pub(super) fn is_replaced(&self, node: NodeRef<'a>) -> bool {
-        self.ops.iter().any(|op| matches!(op, Op::Set(other, _) if *other == node))
+        self.ops
+            .iter()
+            .any(|op| matches!(op, Op::Set(other, _) | Op::Replace(other, _) if *other == node))
     }
 
     /// Whether no edit was queued since a checkpoint.

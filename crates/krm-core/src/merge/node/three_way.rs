@@ -14,7 +14,7 @@ use super::state::MergeState;
 use super::three_way_deletions::merge_deleted_upstream;
 use super::three_way_mappings;
 use super::three_way_nulls::merge_null;
-use super::two_way::{self, Merged, MergedCopy};
+use super::two_way::{self, Merged, MergedCopy, OldTag};
 use super::{MergeAction, anchors, delta, equal, equal_option, incoming, markers, three_way_lists};
 use crate::Diagnostic;
 use crate::compare::{FieldSchema, MapStrategy, custom_tag};
@@ -289,7 +289,7 @@ pub(super) fn take_upstream<'a>(
     if local.is_collection() {
         state.warn_about_replaced_comments(local, &[versions.base, Some(upstream)]);
     }
-    match two_way::set_value(state, local, upstream, new)? {
+    match two_way::set_value(state, local, upstream, new, OldTag::Removed)? {
         Merged::Changed { replaced: true } => Ok(UpstreamUse::Replaced),
         _ => Ok(UpstreamUse::Merged),
     }

@@ -115,7 +115,16 @@ pub(super) fn replace_node<'a>(
     if destination.is_collection() {
         state.warn_about_replaced_comments(destination, &[Some(source)]);
     }
-    set_value(state, destination, source, new)
+    set_value(state, destination, source, new, OldTag::Kept)
+}
+
+/// What becomes of the custom tag of a scalar that gets the value of a scalar without a tag.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OldTag {
+    /// The source may come from a tool that writes no tags.
+    Kept,
+    /// Base shows that the source has removed the tag, or the whole value is taken from the source.
+    Removed,
 }
 
 /// Sets a value. A scalar keeps the style of the destination and gets the type of the source; anything else is copied as the source
@@ -125,6 +134,7 @@ pub(super) fn set_value<'a>(
     destination: NodeRef<'a>,
     source: NodeRef<'a>,
     new: IncomingNode<'a>,
+    old_tag: OldTag,
 ) -> Result<Merged, Diagnostic> {
     let source = source.resolve();
     let is_plain = source.as_scalar().is_some_and(|it| !it.style().is_block());
@@ -137,7 +147,12 @@ pub(super) fn set_value<'a>(
     };
     // Where a value replaces a block collection, the line comment of the source is copied with it.
     let replaced = matches!(new, IncomingNode::Part { .. }) || destination.is_block();
-    state.push_op(Op::Set(destination, new))?;
+    let is_scalar = source.as_scalar().is_some() && destination.as_scalar().is_some();
+    let keeps_tag = old_tag == OldTag::Kept && source.tag().is_none() && is_scalar;
+    state.push_op(match custom_tag(destination) {
+        Some(_) if !keeps_tag => Op::Replace(destination, new),
+        _ => Op::Set(destination, new),
+    })?;
     Ok(Merged::Changed { replaced })
 }
 

@@ -121,12 +121,15 @@ fn replaced(old: &Tree, new: Tree) -> Tree {
 
 /// A tree without styles.
 fn unstyled(tree: &Tree) -> Tree {
+    // A new value has no anchors and tags inside it, so one is equal only to nodes without them.
+    let inner =
+        |tree: &Tree| Tree { anchor: tree.anchor.clone(), tag: tree.tag.clone(), ..unstyled(tree) };
     let shape = match &tree.shape {
         Shape::Sequence { items, .. } => {
-            Shape::Sequence { items: items.iter().map(unstyled).collect(), notation: None }
+            Shape::Sequence { items: items.iter().map(inner).collect(), notation: None }
         }
         Shape::Mapping { entries, .. } => Shape::Mapping {
-            entries: entries.iter().map(|(key, value)| (unstyled(key), unstyled(value))).collect(),
+            entries: entries.iter().map(|(key, value)| (inner(key), inner(value))).collect(),
             notation: None,
         },
         Shape::Scalar { text, kind, .. } => {
