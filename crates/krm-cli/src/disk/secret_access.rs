@@ -3,6 +3,8 @@
 //! A file that is replaced keeps its access, and a new file with a Secret is private. That leaves the Secret that a function moves from a
 //! private file into an existing one.
 
+use std::cmp::Ordering;
+
 use krm_core::Diagnostic;
 
 use super::FileKind;
@@ -10,18 +12,21 @@ use super::target::WriteTarget;
 
 /// Takes access away from files that get a Secret out of a file which fewer users may access. Returns a warning for each.
 pub(super) fn narrow(targets: &mut [WriteTarget<'_>]) -> Vec<Diagnostic> {
-    let counts: Vec<[usize; 2]> = targets
+    let changed: Vec<(usize, Ordering)> = targets
         .iter()
-        .map(|target| {
-            let change = target.change;
-            [change.old_bytes(), change.new_bytes()].map(|bytes| bytes.map_or(0, count))
+        .enumerate()
+        // A new file is private, and nobody could read one that did not exist.
+        .filter(|(_, target)| target.original.is_some())
+        .map(|(at, target)| {
+            let [old, new] = [target.change.old_bytes(), target.change.new_bytes()]
+                .map(|bytes| bytes.map_or(0, count));
+            (at, new.cmp(&old))
         })
         .collect();
-    let is_source = |[old, new]: [usize; 2]| new < old;
-    let is_destination = |[old, new]: [usize; 2]| new > old;
+    let with = |order| changed.iter().filter(move |(_, it)| *it == order).map(|(at, _)| *at);
     let mut warnings = Vec::new();
-    for to in (0..targets.len()).filter(|at| is_destination(counts[*at])) {
-        for from in (0..targets.len()).filter(|at| is_source(counts[*at])) {
+    for to in with(Ordering::Greater) {
+        for from in with(Ordering::Less) {
             let Ok([source, target]) = targets.get_disjoint_mut([from, to]) else { continue };
             let (Some(source_file), Some(file)) = (&source.original, &mut target.original) else {
                 continue;
