@@ -145,6 +145,11 @@ fn merge_is_stable_unless_documents_pair_by_other_positions() {
     let new =
         format!("{}{}apiVersion: v1\nkind: A\nmetadata: {{name: c}}\n", of("new"), of("both"));
     assert_eq!(checks::three_way_is_stable(&base, &local, &new, upstream), Ok(None));
+    // An added document moves one without a kind to the position that it had in base.
+    let without_kind = "apiVersion: v1\nkinds: A\nmetadata: {name: c}\nx: 2\n";
+    let base = format!("{}{}{}", of("a"), of("gone"), of("c"));
+    let (local, new) = (format!("{}{without_kind}", of("a")), format!("{}{}", of("a"), of("new")));
+    assert_eq!(checks::three_way_is_stable(&base, &local, &new, upstream), Ok(None));
 }
 
 /// A scalar with a comment above it is replaced by a collection whose first entry has one.
