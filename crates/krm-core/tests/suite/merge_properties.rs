@@ -180,6 +180,18 @@ fn merge_is_stable_for_comments_above_a_replaced_scalar() {
     }
 }
 
+/// Only Kubernetes reads `---#` as a document marker, and krm does so in files that are not YAML 1.2.
+#[test]
+fn a_merge_that_joins_documents_is_refused() {
+    let removed = "---\napiVersion: v1\nkind: A\nmetadata: {name: a}\nx: \"x\ny\"\n";
+    for rest in ["c\n---# d\n", "c\n---# d\ne\n"] {
+        let (base, new) = (format!("{rest}{removed}"), rest.replace("---#", "--- #"));
+        let merged = checks::merge3(&base, &base, &new, OnConflict::Fail);
+        let Ok(MergeOutcome::Refused(why)) = merged else { panic!("{rest:?}") };
+        assert_eq!(why, "cannot add or remove documents without changing the others");
+    }
+}
+
 /// A custom tag is a part of the value: it is added, replaced and removed with it.
 #[test]
 fn merge_identity_of_values_with_custom_tags() {
