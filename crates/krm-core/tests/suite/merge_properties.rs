@@ -180,6 +180,20 @@ fn merge_is_stable_for_comments_above_a_replaced_scalar() {
     }
 }
 
+/// Such a comment is written behind the dash, where it belongs to the element.
+#[test]
+fn merge_is_stable_for_comments_above_the_first_entry_of_an_element() {
+    let on = OnConflict::Upstream;
+    let source = "l:\n- name: n\n  # c\n  b:\n  - y\n";
+    for local in ["l:\n- b:\n  - x\n  name: n\n", "l:\n# d\n- b: [x]\n  name: n\n"] {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, local, &options), Ok(None));
+        for base in ["x: 1\n", "l: []\n", local, source] {
+            assert_eq!(checks::three_way_is_stable(base, local, source, on), Ok(None));
+        }
+    }
+}
+
 /// Only Kubernetes reads `---#` as a document marker, and krm does so in files that are not YAML 1.2.
 #[test]
 fn a_merge_that_joins_documents_is_refused() {
