@@ -145,6 +145,11 @@ fn merge_is_stable_unless_documents_pair_by_other_positions() {
     let new =
         format!("{}{}apiVersion: v1\nkind: A\nmetadata: {{name: c}}\n", of("new"), of("both"));
     assert_eq!(checks::three_way_is_stable(&base, &local, &new, upstream), Ok(None));
+    // An added document moves one without a kind to the position that it had in base.
+    let without_kind = "apiVersion: v1\nkinds: A\nmetadata: {name: c}\nx: 2\n";
+    let base = format!("{}{}{}", of("a"), of("gone"), of("c"));
+    let (local, new) = (format!("{}{without_kind}", of("a")), format!("{}{}", of("a"), of("new")));
+    assert_eq!(checks::three_way_is_stable(&base, &local, &new, upstream), Ok(None));
 }
 
 /// A scalar with a comment above it is replaced by a collection whose first entry has one.
@@ -172,6 +177,32 @@ fn merge_is_stable_for_comments_above_a_replaced_scalar() {
         if !source.contains("# k") {
             checks::comments_survive(destination, &merged.text).unwrap();
         }
+    }
+}
+
+/// Such a comment is written behind the dash, where it belongs to the element.
+#[test]
+fn merge_is_stable_for_comments_above_the_first_entry_of_an_element() {
+    let on = OnConflict::Upstream;
+    let source = "l:\n- name: n\n  # c\n  b:\n  - y\n";
+    for local in ["l:\n- b:\n  - x\n  name: n\n", "l:\n# d\n- b: [x]\n  name: n\n"] {
+        let options = MergeOptions::default();
+        assert_eq!(checks::two_way_is_stable(source, local, &options), Ok(None));
+        for base in ["x: 1\n", "l: []\n", local, source] {
+            assert_eq!(checks::three_way_is_stable(base, local, source, on), Ok(None));
+        }
+    }
+}
+
+/// Only Kubernetes reads `---#` as a document marker, and krm does so in files that are not YAML 1.2.
+#[test]
+fn a_merge_that_joins_documents_is_refused() {
+    let removed = "---\napiVersion: v1\nkind: A\nmetadata: {name: a}\nx: \"x\ny\"\n";
+    for rest in ["c\n---# d\n", "c\n---# d\ne\n"] {
+        let (base, new) = (format!("{rest}{removed}"), rest.replace("---#", "--- #"));
+        let merged = checks::merge3(&base, &base, &new, OnConflict::Fail);
+        let Ok(MergeOutcome::Refused(why)) = merged else { panic!("{rest:?}") };
+        assert_eq!(why, "cannot add or remove documents without changing the others");
     }
 }
 

@@ -144,12 +144,16 @@ impl<'a> FileAssembly<'a, '_> {
         Err(Diagnostic::error(FilesKind::CannotEditDocuments))
     }
 
-    /// Whether a text has all resources of the file, and the changed ones have the intended meaning.
+    /// Whether a text has all documents and resources of the file, and the changed ones have the intended meaning.
+    ///
+    /// A change of one document can join others that are no resources: see `edit/other_documents.rs` of krm-yaml.
     pub(super) fn holds(&self, text: &str, changed: &[Changed<'_>]) -> bool {
         let Ok(file) = File::parse(text.to_owned()) else { return false };
         let all: Vec<NodeRef<'_>> =
             file.documents().flat_map(resources).map(|resource| resource.node).collect();
+        let old = self.old.and_then(|file| file.file());
         all.len() == self.positions.len()
+            && old.is_none_or(|old| old.documents().len() == file.documents().len())
             && file.errors().next().is_none()
             && changed.iter().all(|(index, _, after)| equal_in_yaml_1_2(all[*index], after.root()))
     }

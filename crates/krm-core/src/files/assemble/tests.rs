@@ -64,6 +64,19 @@ fn changed_document_keeps_everything_around_it() {
     );
 }
 
+/// Only Kubernetes reads `---#` as a document marker, and krm does so in files that are not YAML 1.2.
+#[test]
+fn a_change_that_joins_other_documents_is_an_error() {
+    let file = format!("{A}x: \"a\nb\"\n---\nc\n---# d\ne\n---\n{B}");
+    let change = |items: &mut Vec<Item>| {
+        items[0] = items[0].with_text(items[0].text().replace("\"a\nb\"", "1")).unwrap();
+    };
+    let error = changed(&[("a.yaml", &file)], change, Deletions::Some).unwrap_err();
+    assert_eq!(error, "cannot change the resources of this file without changing others");
+    let valid = file.replace("---# d", "--- # d");
+    assert_eq!(one(&[("a.yaml", &valid)], change), valid.replace("\"a\nb\"", "1"));
+}
+
 #[test]
 fn final_block_scalar_keeps_its_meaning() {
     let text = "apiVersion: v1\nkind: T\nx: |\n  a";

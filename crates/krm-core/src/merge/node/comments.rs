@@ -92,6 +92,19 @@ impl<'a> MergeState<'a, '_> {
         is_first && self.info(entry.value).head().as_deref() == Some(theirs)
     }
 
+    /// Whether a comment is behind the dash of an element instead of above its first entry, where a merge writes it. There it belongs to the
+    /// element.
+    fn is_behind_dash(&self, entry: CommentedEntry<'a>, theirs: &str) -> bool {
+        let first = entry.key.unwrap_or(entry.value);
+        let mapping =
+            first.parent().filter(|it| it.is_block() && it.children().next() == Some(first));
+        let element =
+            mapping.filter(|it| it.parent().is_some_and(|list| list.as_sequence().is_some()));
+        element.is_some_and(|element| {
+            self.info(element).beside(CommentedEntry::element(element)) == Some(theirs)
+        })
+    }
+
     /// Sets a comment of the destination, below its conflict markers.
     fn set_comment(
         &mut self,
@@ -130,7 +143,9 @@ impl<'a> MergeState<'a, '_> {
                 continue;
             }
             let Some(new) = self.comment(source, place) else { continue };
-            if place == CommentPosition::Head && self.is_head_comment(destination, &new) {
+            let is_present =
+                self.is_head_comment(destination, &new) || self.is_behind_dash(destination, &new);
+            if place == CommentPosition::Head && is_present {
                 continue;
             }
             let old = self.comment(destination, place);
@@ -156,8 +171,10 @@ impl<'a> MergeState<'a, '_> {
             let old = base.and_then(|base| self.comment(base, place));
             let ours = self.comment(local, place);
             let theirs = self.comment(upstream, place);
-            let is_present =
-                theirs.as_ref().is_some_and(|theirs| self.flow_entry_has_comment(local, theirs));
+            let is_present = theirs.as_ref().is_some_and(|theirs| {
+                self.flow_entry_has_comment(local, theirs)
+                    || place == CommentPosition::Head && self.is_behind_dash(local, theirs)
+            });
             if theirs == old || theirs == ours || is_present {
                 continue;
             }

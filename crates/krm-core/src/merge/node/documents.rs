@@ -7,7 +7,9 @@ use std::sync::Arc;
 use krm_yaml::{DocumentRef, Edit, File};
 
 use super::options::MergeOptions;
-use super::{Conflict, FooterChange, MergeAction, MergeReport, Merger, Version, write_footers};
+use super::{
+    Conflict, FooterChange, MergeAction, MergeReport, Merger, Version, equal, write_footers,
+};
 use crate::files::arrangement::is_blank;
 use crate::files::remove;
 use crate::merge::kinds::MergeKind;
@@ -229,9 +231,14 @@ fn assemble(
 ) -> Result<String, Diagnostic> {
     let file = File::parse(text).map_err(|error| Diagnostic::from(&error))?;
     let count = count_documents(&file) - removed.len() + new.len();
+    let kept = || file.documents().filter(|document| !removed.contains(&document.index()));
     let is_intact = |text: &str| {
         let file = File::parse(text.to_owned());
-        file.is_ok_and(|it| it.errors().next().is_none() && count_documents(&it) == count)
+        file.is_ok_and(|it| {
+            it.errors().next().is_none()
+                && count_documents(&it) == count
+                && has_documents(&it, kept())
+        })
     };
     let text = arrange(&file, removed, &new);
     if is_intact(&text) {
@@ -241,6 +248,13 @@ fn assemble(
     let text = arrange(&file, removed, &new);
     let error = Diagnostic::error(MergeKind::InseparableDocuments);
     if is_intact(&text) { Ok(text) } else { Err(error) }
+}
+
+/// Whether a file has the given documents in this order, among others.
+fn has_documents<'a>(file: &File, documents: impl Iterator<Item = DocumentRef<'a>>) -> bool {
+    let mut found = file.documents().filter_map(|document| document.root());
+    let mut roots = documents.filter_map(|document| document.root()).filter(|it| is_written(*it));
+    roots.all(|root| found.any(|other| equal(root, other)))
 }
 
 /// How many documents are not empty.

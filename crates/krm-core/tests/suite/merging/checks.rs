@@ -156,10 +156,12 @@ pub(crate) fn three_way_is_stable_with(
     if !pairs_again([local, upstream], &once.text, |sides, count| sides.contains(&count))? {
         return Ok(None);
     }
-    // A document was paired with one at the same position that has another identity, and the positions are others now.
-    if once.warnings.iter().any(|it| it.id() == "merge-paired")
-        && !document_names(&once.text)?.starts_with(&document_names(local)?)
-    {
+    // A document is paired with one at the same position that has another identity, and the positions are others after the first merge.
+    let is_shifted = !document_names(&once.text)?.starts_with(&document_names(local)?);
+    let pairs_others = |merged: &MergedFile| {
+        is_shifted && merged.warnings.iter().any(|it| it.id() == "merge-paired")
+    };
+    if pairs_others(&once) {
         return Ok(None);
     }
     // A comment that had no place in local may have one beside an entry that was added.
@@ -175,6 +177,9 @@ pub(crate) fn three_way_is_stable_with(
             ));
         }
     };
+    if pairs_others(&twice) {
+        return Ok(None);
+    }
     ensure!(
         twice.text == once.text,
         "not stable\n{}--- again\n{}",
