@@ -20,7 +20,7 @@ fn output_log_and_exit_code_arrive() {
     assert_eq!(missing, CallError::NotFound { message: "no function other".to_owned() });
     let panicked = call(&client, "panic", b"").unwrap_err();
     assert!(matches!(panicked, CallError::Status { code, .. } if code == "Internal"));
-    assert_eq!(server.codes(), ["OK", "OK", "NOT_FOUND", "INTERNAL"]);
+    assert_eq!(server.codes(), ["OK", "INTERNAL", "NOT_FOUND", "INTERNAL"]);
 }
 
 #[test]
