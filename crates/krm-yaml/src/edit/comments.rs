@@ -53,9 +53,26 @@ fn this(context: &mut EditContext<'_>, span: Span, text: Option<&str>) {
             line_start(context.text, span.start),
             next_line(context.text, span.end),
         )),
+        None if let Some(entry) = entry_to_join(context.text, span) => {
+            Splice::remove(Span::new(span.start, entry))
+        }
         None => Splice::remove(Span::new(skip_blanks_back(context.text, span.start, 0), span.end)),
     };
     context.splices.push(splice);
+}
+
+/// The start of the entry below a comment behind a dash, if it can stand behind the dash instead: it is in the same column. That is how a
+/// comment above the first entry of an element is written.
+fn entry_to_join(text: &str, comment: Span) -> Option<u32> {
+    let line = Span::new(line_start(text, comment.start), comment.start).of(text);
+    let is_behind_dash = line.ends_with("- ") && line.bytes().all(|it| matches!(it, b' ' | b'-'));
+    let below = next_line(text, comment.end);
+    let entry = skip_blanks(text, below, line_end(text, below));
+    let is_entry =
+        !matches!(text.as_bytes().get(entry as usize), None | Some(b'\n' | b'\r' | b'#'));
+    let is_aligned = column(text, entry) == column(text, comment.start)
+        && Span::new(below, entry).of(text).bytes().all(|it| it == b' ');
+    (is_behind_dash && is_entry && is_aligned).then_some(entry)
 }
 
 fn refuse(node: NodeRef<'_>, reason: &'static str) -> EditError {

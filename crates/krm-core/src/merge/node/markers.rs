@@ -3,7 +3,8 @@
 //! They are comments, and not the lines that git writes, so that a file with conflicts is still valid YAML and other tools can read it.
 
 use krm_yaml::{
-    Comment, CommentPosition, DocumentRef, Edit, EmptyParents, File, NodeRef, OwnedNode, Value,
+    Comment, CommentPosition, DocumentRef, Edit, EmptyParents, File, NodeRef, OwnedNode, Span,
+    Value,
 };
 
 use super::ops::Op;
@@ -153,7 +154,12 @@ pub fn find_conflict_markers(document: DocumentRef<'_>) -> Vec<ConflictMarker<'_
             "upstream: deleted" => MarkerContent::DeletedUpstream,
             _ => continue,
         };
-        let entry = lines.last().and_then(|last| last.owner).or_else(|| first_entry(document));
+        let entry = match first.position {
+            // Above the first entry of an element, it begins behind the dash, where comments belong to the element.
+            CommentPosition::Line => first.owner.and_then(|element| element.children().next()),
+            _ => lines.last().and_then(|last| last.owner),
+        };
+        let entry = entry.or_else(|| first_entry(document));
         found.push(ConflictMarker { id: id.to_owned(), content, entry, lines });
     }
     found
@@ -226,9 +232,7 @@ fn resolve<'a>(
         restore_above(edit, document, marker, text);
         return Ok(());
     }
-    for line in &marker.lines {
-        edit.replace_comment(document.index(), line, None);
-    }
+    remove_lines(edit, document, &marker.lines);
     match (&marker.content, side, entry) {
         (MarkerContent::Value(text), Side::Local, Some(entry)) => {
             let value =
@@ -252,6 +256,18 @@ fn resolve<'a>(
             edit.reorder(entry, order.clone()).map_err(refused)
         }
         _ => Ok(()),
+    }
+}
+
+/// Removes the lines of a marker. Those behind a dash are removed as one, so that the entry below them moves back to the dash.
+fn remove_lines<'a>(edit: &mut Edit<'a>, document: DocumentRef<'a>, lines: &[Comment<'a>]) {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else { return };
+    if first.position == CommentPosition::Line {
+        let span = Span::new(first.span.start, last.span.end);
+        return edit.replace_comment(document.index(), &Comment { span, ..*first }, None);
+    }
+    for line in lines {
+        edit.replace_comment(document.index(), line, None);
     }
 }
 
