@@ -194,6 +194,23 @@ fn merge_is_stable_for_comments_above_the_first_entry_of_an_element() {
     }
 }
 
+/// A marker above the first entry of an element begins behind the dash. Another merge before it is resolved keeps all of its lines.
+#[test]
+fn markers_behind_a_dash_are_kept() {
+    let base = "l:\n- name: n\n  a: [1]\n";
+    let local = "l:\n- a: [2]\n  name: n\n";
+    let upstream = "l:\n- name: n\n  # c\n  a: [3]\n";
+    assert_eq!(checks::three_way_is_stable(base, local, upstream, OnConflict::Mark), Ok(None));
+    let marked =
+        "l:\n- # krm-conflict 1 local:\n  #   2\n  # krm-conflict 1 end\n  a: 3\n  name: n\n";
+    let upstream = "l:\n- name: n\n  # c\n  a: 3\n";
+    let options = MergeOptions { on_conflict: OnConflict::Mark, ..MergeOptions::default() };
+    let merged = checks::merge3_with("l:\n- name: n\n  a: 1\n", marked, upstream, &options);
+    let MergeOutcome::Merged(merged) = merged.unwrap() else { panic!("it is merged") };
+    assert_eq!(merged.text, marked);
+    assert_eq!(merged.warnings[0].id(), "merge-comment-omitted");
+}
+
 /// Only Kubernetes reads `---#` as a document marker, and krm does so in files that are not YAML 1.2.
 #[test]
 fn a_merge_that_joins_documents_is_refused() {

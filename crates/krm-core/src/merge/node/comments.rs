@@ -56,7 +56,11 @@ impl<'a> MergeState<'a, '_> {
         }
         let Some(parent) = entry.parent() else { return false };
         if parent.collection_style() == CollectionStyle::Block {
-            return true;
+            // A marker that begins behind a dash belongs to the element. A comment above the first entry would replace its other lines, and
+            // with them local's value.
+            let has_marker = |it: CommentedEntry<'a>| self.info(it.value).has_marker_beside(it);
+            let element = element_of_first_entry(super::entry_of(entry));
+            return place != CommentPosition::Head || !element.is_some_and(has_marker);
         }
         // In flow style a comment ends the line, so the entry must be the first or the last on its line.
         let text = entry.document().file().text();
@@ -95,14 +99,8 @@ impl<'a> MergeState<'a, '_> {
     /// Whether a comment is behind the dash of an element instead of above its first entry, where a merge writes it. There it belongs to the
     /// element.
     fn is_behind_dash(&self, entry: CommentedEntry<'a>, theirs: &str) -> bool {
-        let first = entry.key.unwrap_or(entry.value);
-        let mapping =
-            first.parent().filter(|it| it.is_block() && it.children().next() == Some(first));
-        let element =
-            mapping.filter(|it| it.parent().is_some_and(|list| list.as_sequence().is_some()));
-        element.is_some_and(|element| {
-            self.info(element).beside(CommentedEntry::element(element)) == Some(theirs)
-        })
+        let element = element_of_first_entry(entry);
+        element.is_some_and(|it| self.info(it.value).beside(it) == Some(theirs))
     }
 
     /// Sets a comment of the destination, below its conflict markers.
@@ -323,4 +321,12 @@ impl<'a> MergeState<'a, '_> {
             (None, None) => Ok(()),
         }
     }
+}
+
+/// The element of a list that begins with an entry of its mapping.
+fn element_of_first_entry(entry: CommentedEntry<'_>) -> Option<CommentedEntry<'_>> {
+    let first = entry.key.unwrap_or(entry.value);
+    let mapping = first.parent().filter(|it| it.is_block() && it.children().next() == Some(first));
+    let element = mapping.filter(|it| it.parent().is_some_and(|list| list.as_sequence().is_some()));
+    element.map(CommentedEntry::element)
 }

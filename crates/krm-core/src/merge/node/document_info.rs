@@ -80,6 +80,11 @@ impl<'a> DocumentInfo<'a> {
         join_lines(self.markers.at(Some(owner), CommentPosition::Head).iter().copied())
     }
 
+    /// Whether a conflict marker begins on the line of an element, behind its dash.
+    pub(super) fn has_marker_beside(&self, element: CommentedEntry<'a>) -> bool {
+        self.markers.beside(element).is_some()
+    }
+
     /// Whether aliases refer to a node.
     pub(super) fn is_shared(&self, node: NodeRef<'a>) -> bool {
         self.shared.contains(&node.index())

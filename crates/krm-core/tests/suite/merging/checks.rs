@@ -47,7 +47,7 @@ pub(crate) fn driver_options(on_conflict: OnConflict) -> MergeOptions<'static> {
     MergeOptions { on_conflict, nulls, sequences, ..MergeOptions::default() }
 }
 
-fn merge3_with(
+pub(crate) fn merge3_with(
     base: &str,
     local: &str,
     upstream: &str,
