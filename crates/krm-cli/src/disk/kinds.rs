@@ -55,7 +55,7 @@ diagnostic_kinds! {
         /// A file without write permission.
         ReadOnlyFile = "read-only-file": "cannot write: the file is read-only", hint "make the file writable, or write a copy";
         /// A Secret came into a file that more users may read than the file it came from.
-        AccessNarrowed { from: String } = "access-narrowed": "group and others may access this file no more than {from}, because a Secret moved here",
+        AccessNarrowed { from: String } = "access-narrowed": "access of group and others is limited to that of {from}, because a Secret moved here",
             hint "use chmod if they may read the Secret";
         /// Another program changed the file while krm worked on it.
         FileChangedMeanwhile = "file-changed-meanwhile": "the file changed on disk since it was read; nothing was written", hint "run the command again";
