@@ -59,7 +59,7 @@ pub fn find(file: &PackageFile) -> FieldScan<'_> {
 
 fn scan_document<'a>(file: &'a PackageFile, document: DocumentRef<'a>, scan: &mut FieldScan<'a>) {
     let first = scan.fields.len();
-    for comment in document.comments() {
+    for comment in document.comments_near(reference::may_contain) {
         let reference = match reference::parse(comment.text) {
             ParsedComment::None => continue,
             ParsedComment::Reference(reference) => reference,

@@ -25,7 +25,7 @@ use crate::model::resource::{field as field_of, is_null, scalar_text};
 const MAX_LENGTH: usize = 1 << 20;
 
 /// The maximum length of all new values together. One long value may be set in very many fields.
-const MAX_TOTAL: usize = 64 << 20;
+pub(super) const MAX_TOTAL: usize = 64 << 20;
 
 /// Values that override those of the definitions.
 pub(super) type Values = BTreeMap<String, SetterValue>;
@@ -138,7 +138,7 @@ impl<'d, 'a> FieldResolver<'d, 'a> {
         // Only kpt writes a list as a string; a string in OpenAPI is never a list.
         let as_list = |text: &str| {
             let is_kpt = !matches!(setter.source, SetterSource::OpenApi { .. });
-            function_config::parse_scalar_list(text).filter(|_| is_kpt && is_sequence)
+            if is_kpt && is_sequence { function_config::parse_scalar_list(text) } else { None }
         };
         Some(match self.value(setter) {
             SetterValue::Unset => return None,
