@@ -73,8 +73,10 @@ impl Document {
             let end = if node.is_collection() { node.start } else { node.leaf_span().end };
             node.start >= part.start && end <= part.end
         };
-        // Tag handles may be declared above the part. Without anchors there are no aliases, either.
-        let is_certain = self.properties.is_empty() && self.nodes.iter().all(is_inside);
+        // The nodes are in the order of the text. Tag handles may be declared above the part. Without anchors there are no aliases, either.
+        let is_certain = self.properties.is_empty()
+            && [self.nodes.first(), self.nodes.last()].iter().flatten().all(|it| is_inside(it));
+        debug_assert!(!is_certain || self.nodes.iter().all(is_inside));
         is_certain.then(|| Self {
             index: 0,
             nodes: self.nodes.iter().map(|node| node.moved_left(part.start)).collect(),
@@ -210,7 +212,9 @@ impl<'a> DocumentRef<'a> {
         let ends_open = self.table().nodes.last().is_some_and(|node| node.is_block_text());
         // A document with an error ends where the parser recovers, so its text alone may parse differently.
         let has_error = |document: Option<Self>| document.is_some_and(|it| it.error().is_some());
-        let is_it = source.get(part.start as usize..part.end as usize) == Some(text)
+        // Mostly it is the same memory.
+        let is_text = |found: &str| std::ptr::eq(found, text) || found == text;
+        let is_it = source.get(part.start as usize..part.end as usize).is_some_and(is_text)
             && (start == 0 || source.as_bytes()[start as usize - 1] == b'\n')
             && is_blank(first, part.start)
             && is_blank(part.end, last)

@@ -50,6 +50,15 @@ impl Span {
     }
 }
 
+/// Whether two long texts are equal. Compares 32 bytes at once, because `memcmp` of static binaries compares one byte after the other.
+pub(crate) fn is_same_text(one: &[u8], other: &[u8]) -> bool {
+    let ((chunks, rest), (other_chunks, other_rest)) =
+        (one.as_chunks::<32>(), other.as_chunks::<32>());
+    one.len() == other.len()
+        && chunks.iter().zip(other_chunks).all(|(one, other)| one == other)
+        && rest == other_rest
+}
+
 /// A position in a text: line and column from one, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
@@ -152,6 +161,20 @@ pub(crate) fn foreign_breaks(text: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn texts_of_any_length_are_compared() {
+        let text: Vec<u8> = (0..100).collect();
+        for length in 0..text.len() {
+            assert!(is_same_text(&text[..length], &text[..length]));
+            assert!(!is_same_text(&text[..length], &text[..length + 1]));
+            for at in 0..length {
+                let mut other = text[..length].to_vec();
+                other[at] += 1;
+                assert!(!is_same_text(&text[..length], &other), "{length}, {at}");
+            }
+        }
+    }
 
     #[test]
     fn lines_end_at_every_kind_of_line_break() {

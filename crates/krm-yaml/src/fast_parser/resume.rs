@@ -14,7 +14,7 @@ use super::{FastParser, Level};
 use crate::document::{Document, DocumentRef, ParsedBy};
 use crate::node::{CollectionStyle, Indent, Node};
 use crate::parser::ReadOptions;
-use crate::span::{Span, line_start, next_line};
+use crate::span::{Span, is_same_text, line_start, next_line};
 
 /// A range of the old text, and the length of what replaces it.
 #[derive(Clone, Copy, Debug)]
@@ -147,7 +147,7 @@ fn regions(old: &str, new: &str, changes: &[ChangedRange]) -> Option<Vec<Region>
     let end = Region { old: Span::empty(old.len() as u32), new: Span::empty(new.len() as u32) };
     for region in regions.iter().chain([&end]) {
         let same = old_bytes.get(old_at..region.old.start as usize)?;
-        if new_bytes.get(new_at..region.new.start as usize)? != same {
+        if !is_same_text(new_bytes.get(new_at..region.new.start as usize)?, same) {
             return None;
         }
         (old_at, new_at) = (region.old.end as usize, region.new.end as usize);
