@@ -1,8 +1,10 @@
 //! `apply-setters`: sets the fields that refer to setters in `kpt-set` comments.
 
 use krm_core::setters::{ApplySetters, CurrentValues, DeriveError, SetterKind};
-use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
+use krm_sdk::{Error, FunctionResult, Resource, ResourceList, Severity};
+use rayon::prelude::*;
 
+use crate::changes::MIN_PER_THREAD;
 use crate::config::{invalid_field, with_context};
 use crate::redact::redact;
 use crate::{Builtin, Run, Version, releases, results, setters_config};
@@ -33,23 +35,16 @@ fn apply(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     let mut applied = Applied::default();
     let data = setters_config::data(&config);
     if let Some(data) = data {
-        let apply = ApplySetters::new(&config, data).map_err(Error::of_diagnostics)?;
+        let apply = || ApplySetters::new(&config, data).map_err(Error::of_diagnostics);
+        let redacts = version >= REDACTS_SINCE;
         let before = list.items.clone();
-        let mut current = None;
-        applied.redacts = version >= REDACTS_SINCE;
-        for item in &mut list.items {
-            let mut result = applied.set(item, &apply, current.as_ref());
-            if current.is_none() && result.as_ref().is_err_and(is_ambiguous) {
-                current = Some(current_values(&before));
-                result = applied.set(item, &apply, current.as_ref());
-            }
-            if let Err(error) = result {
-                applied.errors.extend(error.diagnostics);
+        match set_in_parallel(&mut list.items, &apply()?, redacts) {
+            Some(set) => set.into_iter().for_each(|it| applied.add(it)),
+            None => {
+                list.items.clone_from(&before);
+                applied = set_one_by_one(&mut list.items, &before, &apply()?, redacts)?;
             }
         }
-    }
-    if !applied.errors.is_empty() {
-        return Err(Error::of_diagnostics(applied.errors));
     }
     if applied.count == 0 {
         check_unused(list, data.is_some(), version)?;
@@ -57,6 +52,47 @@ fn apply(list: &mut ResourceList, version: Version) -> Result<(), Error> {
     }
     list.results.extend(applied.results);
     Ok(())
+}
+
+/// Sets the fields of resources that do not depend on each other. None if one of them cannot be set like that: the values of others may help,
+/// and which error is reported must not depend on the number of threads.
+fn set_in_parallel(
+    items: &mut [Resource],
+    apply: &ApplySetters<'_>,
+    redacts: bool,
+) -> Option<Vec<Applied>> {
+    let set = |item: &mut Resource| {
+        has_setters(item).then(|| Applied::of(item, apply, None, redacts).ok())
+    };
+    let applied: Option<Vec<Applied>> = match items.len() <= MIN_PER_THREAD {
+        true => items.iter_mut().filter_map(set).collect(),
+        false => items.par_iter_mut().with_min_len(MIN_PER_THREAD).filter_map(set).collect(),
+    };
+    applied.filter(|_| !apply.is_too_large())
+}
+
+/// Sets the fields of resources, of which `before` are copies, in order. From the first one on whose setters have no value that its fields tell,
+/// the values of all fields are used.
+fn set_one_by_one(
+    items: &mut [Resource],
+    before: &[Resource],
+    apply: &ApplySetters<'_>,
+    redacts: bool,
+) -> Result<Applied, Error> {
+    let (mut applied, mut errors) = (Applied::default(), Vec::new());
+    let mut current = None;
+    for item in items.iter_mut().filter(|it| has_setters(it)) {
+        let mut result = Applied::of(item, apply, current.as_ref(), redacts);
+        if current.is_none() && result.as_ref().is_err_and(is_ambiguous) {
+            current = Some(current_values(before));
+            result = Applied::of(item, apply, current.as_ref(), redacts);
+        }
+        match result {
+            Ok(set) => applied.add(set),
+            Err(error) => errors.extend(error.diagnostics),
+        }
+    }
+    if errors.is_empty() { Ok(applied) } else { Err(Error::of_diagnostics(errors)) }
 }
 
 /// The error of the releases that fail if nothing is set.
@@ -93,33 +129,28 @@ fn has_setters(item: &Resource) -> bool {
     item.text().contains("kpt-set:")
 }
 
-/// What was set so far.
+/// What was set.
 #[derive(Default)]
 struct Applied {
     /// The number of fields that follow a setter.
     count: usize,
     results: Vec<FunctionResult>,
-    errors: Vec<Diagnostic>,
-    /// Whether secrets are hidden in results.
-    redacts: bool,
 }
 
 impl Applied {
-    fn set(
-        &mut self,
+    /// Sets the fields of a resource. With `redacts`, secrets are hidden in results.
+    fn of(
         item: &mut Resource,
         apply: &ApplySetters<'_>,
         current: Option<&CurrentValues>,
-    ) -> Result<(), Error> {
-        if !has_setters(item) {
-            return Ok(());
-        }
+        redacts: bool,
+    ) -> Result<Self, Error> {
         let file = item.item().package_file();
         let applied = apply.compute_with(&file, current).map_err(Error::of_diagnostics)?;
         let mut set = Vec::new();
         for it in &applied.fields {
             let path = results::path(it.field.node);
-            let value = match self.redacts {
+            let value = match redacts {
                 true => redact(&it.value, [&path, it.field.comment.text]),
                 false => it.value.clone(),
             };
@@ -128,11 +159,14 @@ impl Applied {
             set.push(results::of_field(item, path, message));
         }
         set.extend(applied.warnings.iter().map(results::warning));
-        if let Some(text) = applied.changes.text(&file)? {
-            item.replace(text)?;
+        if let Some(new) = applied.changes.file(&file)? {
+            item.replace_file(new)?;
         }
-        self.count += applied.fields.len();
-        self.results.extend(set);
-        Ok(())
+        Ok(Self { count: applied.fields.len(), results: set })
+    }
+
+    fn add(&mut self, other: Self) {
+        self.count += other.count;
+        self.results.extend(other.results);
     }
 }

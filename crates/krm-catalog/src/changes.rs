@@ -218,8 +218,34 @@ pub(crate) fn change<T>(
     Ok(collected)
 }
 
+/// What `select` returns for resources, with their positions, computed in parallel.
+pub(crate) fn find_each<T: Send>(
+    resources: &[Resource],
+    select: impl Fn(&Resource) -> Option<T> + Sync,
+) -> Vec<(usize, T)> {
+    let find = |(at, resource): (usize, &Resource)| Some((at, select(resource)?));
+    match resources.len() <= MIN_PER_THREAD {
+        true => resources.iter().enumerate().filter_map(find).collect(),
+        false => {
+            resources.par_iter().enumerate().with_min_len(MIN_PER_THREAD).filter_map(find).collect()
+        }
+    }
+}
+
+/// The resources that are not at these positions, which are sorted.
+pub(crate) fn without(
+    resources: &mut [Resource],
+    positions: impl Iterator<Item = usize>,
+) -> Vec<&mut Resource> {
+    let mut positions = positions.peekable();
+    let mut rest = Vec::with_capacity(resources.len());
+    let all = resources.iter_mut().enumerate();
+    rest.extend(all.filter(|(at, _)| positions.next_if_eq(at).is_none()).map(|(_, it)| it));
+    rest
+}
+
 /// Fewer resources than this are not worth another thread.
-const MIN_PER_THREAD: usize = 32;
+pub const MIN_PER_THREAD: usize = 32;
 
 /// If all resources together are larger than this, none keeps its node table after its change. Tables take almost as much memory as the
 /// texts, and are computed again for the few that are needed again.

@@ -116,7 +116,7 @@ mod value_budget;
 pub use builtin::{
     Builtin, BuiltinRelease, Run, RunDocumenting, RunInterpreted, RunRendering, RunValidating,
 };
-pub use changes::MAX_PARSED_BYTES;
+pub use changes::{MAX_PARSED_BYTES, MIN_PER_THREAD};
 pub use host::Host;
 pub use releases::{Change, Handling, Release, TagMatch, Version};
 pub use schema_files::{NamedBy, NoSchemaFiles, SchemaFiles};

@@ -9,7 +9,7 @@ use krm_sdk::{FunctionResult, Resource, Severity};
 /// A result about a field of a resource.
 pub(crate) fn of_field(resource: &Resource, path: String, message: String) -> FunctionResult {
     let file = resource.path().map(|path| FileRef { path: path.into(), index: 0 });
-    let field = Some(FieldRef { path, current: None, proposed: Vec::new() });
+    let field = Some(FieldRef::new(path));
     FunctionResult { field, file, ..FunctionResult::new(Severity::Info, message) }
 }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use krm_sdk::Resource;
 
+use crate::changes::find_each;
+
 /// Namespaced kinds of Kubernetes, by group.
 const NAMESPACED: &[(&str, &str)] = &[
     (
@@ -56,21 +58,34 @@ const CLUSTER: &[(&str, &str)] = &[
     ("storagemigration.k8s.io", "StorageVersionMigration"),
 ];
 
+/// The group and kind that a CustomResourceDefinition defines, and whether that is namespaced.
+pub(crate) type Definition = ((String, String), bool);
+
+/// What a resource defines, if it is a CustomResourceDefinition.
+pub(crate) fn definition(resource: &Resource) -> Option<Definition> {
+    if resource.view().kind() != "CustomResourceDefinition" {
+        return None;
+    }
+    let text = |path| resource.get_text(path).ok().flatten();
+    let is_namespaced = text("spec.scope")? == "Namespaced";
+    Some(((text("spec.group")?, text("spec.names.kind")?), is_namespaced))
+}
+
 /// The scopes of the kinds in a list of resources.
 pub(crate) struct Scopes {
     defined: BTreeMap<(String, String), bool>,
 }
 
+impl FromIterator<Definition> for Scopes {
+    fn from_iter<T: IntoIterator<Item = Definition>>(definitions: T) -> Self {
+        Self { defined: definitions.into_iter().collect() }
+    }
+}
+
 impl Scopes {
     /// Reads the CustomResourceDefinitions among the items.
     pub(crate) fn of(items: &[Resource]) -> Self {
-        let definitions = items.iter().filter(|it| it.kind() == "CustomResourceDefinition");
-        let defined = definitions.filter_map(|it| {
-            let text = |path| it.get_text(path).ok().flatten();
-            let is_namespaced = text("spec.scope")? == "Namespaced";
-            Some(((text("spec.group")?, text("spec.names.kind")?), is_namespaced))
-        });
-        Self { defined: defined.collect() }
+        find_each(items, definition).into_iter().map(|(_, definition)| definition).collect()
     }
 
     /// Whether a resource is namespaced.

@@ -59,6 +59,7 @@ pub fn run(list: &mut ResourceList) -> Result<(), Error> {
         .iter()
         .map(|[group, version, kind, path]| FieldSpec::new(group, version, kind, path, true));
     fields.extend(known);
+    let fields: Vec<(FieldSpec, String)> = fields.into_iter().map(with_path).collect();
     let message = message(&config.annotations);
     let changed = change_each(list.items.iter_mut().collect(), |changes, resource| {
         set(changes, resource, &fields, &config.annotations)
@@ -120,15 +121,15 @@ fn check(config: &Resource, mut read: SetAnnotations) -> Result<SetAnnotations, 
 }
 
 /// Sets the annotations, and returns the paths of the mappings that were set, each once.
-fn set<'a>(
+fn set<'a, 'f>(
     changes: &mut Changes<'a>,
     resource: &'a Resource,
-    fields: &[FieldSpec],
+    fields: &'f [(FieldSpec, String)],
     annotations: &BTreeMap<String, String>,
-) -> Result<Vec<String>, Error> {
-    let mut paths: Vec<String> = Vec::new();
+) -> Result<Vec<&'f str>, Error> {
+    let mut paths: Vec<&str> = Vec::new();
     let kind = resource.view().kind();
-    for field in fields.iter().filter(|field| field.is_of_kind(&kind)) {
+    for (field, path) in fields.iter().filter(|(field, _)| field.is_of_kind(&kind)) {
         let slots = field.find(resource, changes)?;
         for slot in &slots {
             for (name, value) in annotations {
@@ -136,15 +137,17 @@ fn set<'a>(
                 changes.set(&entry, value);
             }
         }
-        if slots.is_empty() {
-            continue;
-        }
-        let path = field.keys().join(".").replace("[]", "");
-        if !paths.contains(&path) {
+        if !slots.is_empty() && !paths.contains(&path.as_str()) {
             paths.push(path);
         }
     }
     Ok(paths)
+}
+
+/// A field with its path in results.
+fn with_path(field: FieldSpec) -> (FieldSpec, String) {
+    let path = field.keys().join(".").replace("[]", "");
+    (field, path)
 }
 
 /// The message of the original, with the annotations as JSON.
@@ -155,12 +158,12 @@ fn message(annotations: &BTreeMap<String, String>) -> String {
     format!("set annotations: {}", json::display(&Value::Mapping(pairs.collect())))
 }
 
-fn result(resource: &Resource, path: String, message: &str) -> FunctionResult {
+fn result(resource: &Resource, path: &str, message: &str) -> FunctionResult {
     let file = resource.path().map(|path| FileRef {
         path: path.into(),
         index: resource.item().index.unwrap_or(0) as u64,
     });
-    let field = Some(FieldRef { path, current: None, proposed: Vec::new() });
+    let field = Some(FieldRef::new(path));
     FunctionResult { file, field, ..FunctionResult::new(Severity::Info, message) }
 }
 

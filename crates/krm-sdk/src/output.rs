@@ -121,12 +121,7 @@ pub(crate) fn error_results(error: &Error, list: &ResourceList) -> Vec<FunctionR
         let resource = resources().find(|it| Some(it.view().label().as_str()) == label);
         if let Some(resource) = resource {
             result.resource = Some(Box::new(resource.reference()));
-            let field = |path: &str| FieldRef {
-                path: path.to_owned(),
-                current: None,
-                proposed: Vec::new(),
-            };
-            result.field = diagnostic.field.as_deref().map(field);
+            result.field = diagnostic.field.as_deref().map(FieldRef::new);
         }
         result
     };

@@ -122,7 +122,6 @@ fn quoted(names: &[String]) -> String {
 /// A result about a field that is given by its name without a path.
 fn named(resource: &Resource, message: String, name: &str) -> FunctionResult {
     let mut result = FunctionResult::from(resource.result(Severity::Error, message));
-    let path = name.to_owned();
-    result.field = Some(FieldRef { path, current: None, proposed: Vec::new() });
+    result.field = Some(FieldRef::new(name));
     result
 }

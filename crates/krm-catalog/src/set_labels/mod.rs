@@ -153,8 +153,11 @@ fn set_all(list: &mut ResourceList) -> Result<(), Error> {
         list.add_result(Severity::Warning, "no `labels` arguments are given in FunctionConfig");
         return Ok(());
     }
-    let selected = list.items.iter_mut().filter(|it| !it.view().is_local()).collect();
-    let counts = change_each(selected, |changes, resource| set(changes, resource, &labels))?;
+    let resources = list.items.iter_mut().collect();
+    let counts = change_each(resources, |changes, resource| match resource.view().is_local() {
+        true => Ok(0),
+        false => set(changes, resource, &labels),
+    })?;
     let count: usize = counts.into_iter().sum();
     list.add_result(Severity::Info, format!("set {count} labels in total"));
     Ok(())

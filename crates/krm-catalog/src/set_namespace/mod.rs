@@ -5,18 +5,19 @@ mod fields;
 mod one_namespace;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use krm_sdk::{Diagnostic, Error, FunctionResult, Resource, ResourceList, Severity};
 use serde::Deserialize;
 
-use crate::changes::{Changes, change, change_each, in_resource, text_of};
+use crate::changes::{Changes, change, change_each, find_each, in_resource, text_of, without};
 use crate::config::{
     PACKAGE_CONTEXT, function_config, invalid_field, is_config_map, is_custom, missing, rejected,
     unknown_kind,
 };
 use crate::depends_on::{Dependency, rewrite};
 use crate::kinds::CatalogKind;
-use crate::scope::Scopes;
+use crate::scope::{Definition, Scopes, definition};
 use crate::{Builtin, Run, Version, releases};
 use fields::{NamespaceField, Upstream, namespace_fields, upstream};
 
@@ -55,13 +56,9 @@ struct Tally {
 impl Tally {
     fn add(&mut self, old: &str) {
         self.count += 1;
-        self.old.insert(old.to_owned());
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.count += other.count;
-        self.old.extend(other.old);
-        self.seen.extend(other.seen);
+        if !self.old.contains(old) {
+            self.old.insert(old.to_owned());
+        }
     }
 
     /// The old values as the original prints them: sorted, separated by spaces.
@@ -83,31 +80,35 @@ pub fn run(list: &mut ResourceList, version: Version) -> Result<(), Error> {
 /// Sets the namespace of all resources except local configuration.
 fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     let config = read(list)?;
-    let scopes = Scopes::of(&list.items);
-    check_upstream(list, &scopes, &config)?;
-    let selected: Vec<usize> =
-        (0..list.items.len()).filter(|at| !list.items[*at].view().is_local()).collect();
-    let depends = |at: &usize| list.items[*at].annotation(crate::depends_on::ANNOTATION).is_some();
-    let dependents: Vec<usize> = selected.into_iter().filter(depends).collect();
-    let resources = list.items.iter_mut().filter(|it| !it.view().is_local()).collect();
-    let outcomes = change_each(resources, |changes, resource| {
+    let mut marked = find_each(&list.items, Marks::of);
+    let scopes: Scopes =
+        marked.iter_mut().filter_map(|(_, marks)| marks.definition.take()).collect();
+    check_upstream(list, &marked, &scopes, &config)?;
+    let depends = |marks: &Marks| !marks.is_local && marks.is_dependent;
+    let dependents: Vec<usize> =
+        marked.iter().filter(|(_, marks)| depends(marks)).map(|(at, _)| *at).collect();
+    let local = marked.iter().filter(|(_, marks)| marks.is_local).map(|(at, _)| *at);
+    // Shared, because the counts and sets of every resource would take more memory than most resources.
+    let tally = Mutex::new(Tally::default());
+    let outcomes = change_each(without(&mut list.items, local), |changes, resource| {
         let is_namespaced = scopes.is_namespaced(resource);
         let is_needed = is_namespaced && !dependents.is_empty();
         let before = is_needed.then(|| dependency(resource));
         let fields = namespace_fields(changes, resource, is_namespaced);
-        let (mut tally, mut messages) = (Tally::default(), Vec::new());
+        let mut messages = Vec::new();
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
         let is_moved = config.set(changes, resource, fields, &mut tally, &mut messages);
-        Ok((is_namespaced, before.map(|before| (before, is_moved)), tally, messages))
+        Ok((is_namespaced, before.map(|before| Box::new((before, is_moved))), messages))
     })?;
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     // Compat: results of cluster-scoped resources come first.
     let (namespaced, cluster_scoped): (Vec<_>, Vec<_>) =
         outcomes.into_iter().partition(|(is_namespaced, ..)| *is_namespaced);
     let mut moved = BTreeMap::new();
-    let (mut tally, mut messages) = (Tally::default(), Vec::new());
-    for (_, dependency, found, said) in cluster_scoped.into_iter().chain(namespaced) {
-        moved.extend(dependency);
-        tally.merge(found);
-        messages.extend(said);
+    let mut messages = Vec::new();
+    for (_, dependency, found) in cluster_scoped.into_iter().chain(namespaced) {
+        moved.extend(dependency.map(|it| *it));
+        messages.extend(found);
     }
     let depends = rewrite_dependencies(list, &dependents, &config.namespace, &moved)?;
     messages.into_iter().for_each(|message| list.add_result(Severity::Info, message));
@@ -116,18 +117,45 @@ fn set_all(list: &mut ResourceList) -> Result<(), Error> {
     Ok(())
 }
 
+/// What few resources have, and decides how the others are treated.
+struct Marks {
+    is_local: bool,
+    is_dependent: bool,
+    upstream: Option<Upstream>,
+    definition: Option<Definition>,
+}
+
+impl Marks {
+    fn of(resource: &Resource) -> Option<Self> {
+        let definition = definition(resource);
+        // Most resources have no annotations.
+        let is_annotated = resource.get_in(["metadata", "annotations"]).is_some();
+        if definition.is_none() && !is_annotated {
+            return None;
+        }
+        Some(Self {
+            is_local: resource.view().is_local(),
+            is_dependent: resource.annotation(crate::depends_on::ANNOTATION).is_some(),
+            upstream: upstream(resource),
+            definition,
+        })
+    }
+}
+
 /// Refuses to merge several upstream namespaces into one, because resources of the same name would become one.
 ///
 /// Compat: the original reads the namespaces that kpt recorded when it fetched the package, not the current ones.
 fn check_upstream(
     list: &ResourceList,
+    marked: &[(usize, Marks)],
     scopes: &Scopes,
     config: &SetNamespace,
 ) -> Result<(), Error> {
-    let resources = list.items.iter().filter(|it| !it.view().is_local());
-    let mut namespaces = BTreeSet::new();
-    for resource in resources.filter(|it| scopes.is_namespaced(it)) {
-        match upstream(resource) {
+    let marked = marked.iter().filter(|(_, marks)| !marks.is_local);
+    let marked = marked.map(|(at, marks)| (&list.items[*at], marks));
+    let mut namespaces: BTreeSet<&str> = BTreeSet::new();
+    for (resource, marks) in marked.filter(|(it, _)| scopes.is_namespaced(it)) {
+        match &marks.upstream {
             Some(Upstream::Namespace(namespace)) => _ = namespaces.insert(namespace),
             Some(Upstream::ClusterScoped) => {
                 let message = format!(
@@ -143,7 +171,7 @@ fn check_upstream(
     if namespaces.len() < 2 || !config.namespace_matcher.is_empty() {
         return Ok(());
     }
-    let found: Vec<&str> = namespaces.iter().map(String::as_str).collect();
+    let found: Vec<&str> = namespaces.into_iter().collect();
     let message = format!(
         "unable to use origin `namespace` to match. expect a single upstream namespace, found [{}]",
         found.join(" ")

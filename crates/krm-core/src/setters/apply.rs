@@ -1,7 +1,7 @@
 //! `ApplySetters`: sets the fields with `kpt-set` comments to the values of a functionConfig.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use krm_yaml::{CommentPosition, NodeKind, NodeRef, Value};
 
@@ -14,7 +14,7 @@ use super::function_config::{self, list_values, parse_list};
 use super::kinds::SetterKind;
 use super::pattern::Pattern;
 use super::reference::ReferenceTarget;
-use super::resolve::{FieldResolver, Values};
+use super::resolve::{FieldResolver, MAX_TOTAL, Values};
 use super::set;
 use super::typed_value::NewItems;
 use crate::diagnostics::CommonKind;
@@ -43,7 +43,7 @@ use crate::{Diagnostic, PackageFile};
 pub struct ApplySetters<'a> {
     definitions: Definitions<'a>,
     /// The bytes of new values in all files so far.
-    resolved: Cell<usize>,
+    resolved: AtomicUsize,
 }
 
 /// The result of [`ApplySetters`] for a file.
@@ -79,7 +79,7 @@ impl<'a> ApplySetters<'a> {
             definitions.add(setter);
         }
         errors.append(&mut definitions.errors);
-        let resolved = Cell::default();
+        let resolved = AtomicUsize::default();
         if errors.is_empty() { Ok(Self { definitions, resolved }) } else { Err(errors) }
     }
 
@@ -89,6 +89,11 @@ impl<'a> ApplySetters<'a> {
         file: &'b PackageFile,
     ) -> Result<ApplyResult<'b>, Vec<Diagnostic>> {
         self.compute_with(file, None)
+    }
+
+    /// Whether the new values of all files together are too large. Where files are computed in parallel, none of them may have failed then.
+    pub fn is_too_large(&self) -> bool {
+        self.resolved.load(Ordering::Relaxed) > MAX_TOTAL
     }
 
     /// Like [`ApplySetters::compute`], but an ambiguous field is not an error: the setters that have no value keep what other fields have
@@ -103,9 +108,9 @@ impl<'a> ApplySetters<'a> {
         let mut errors = Vec::new();
         let values = Values::new();
         let definitions: &'b Definitions<'b> = &self.definitions;
-        let mut resolver = FieldResolver::new(definitions, &values)
-            .starting_at(self.resolved.get())
-            .with_current(current);
+        let resolved = self.resolved.load(Ordering::Relaxed);
+        let mut resolver =
+            FieldResolver::new(definitions, &values).starting_at(resolved).with_current(current);
         let given: Vec<_> = scan.fields.into_iter().filter(|field| self.is_given(field)).collect();
         // Compat: the value of a list setter replaces the elements, whatever they refer to.
         let id = |node: NodeRef<'b>| (node.document().index(), node.index());
@@ -140,7 +145,7 @@ impl<'a> ApplySetters<'a> {
                 Err(error) => errors.push(error),
             }
         }
-        self.resolved.set(resolver.resolved());
+        self.resolved.fetch_add(resolver.resolved() - resolved, Ordering::Relaxed);
         result.warnings.extend(resolver.into_warnings());
         if errors.is_empty() { Ok(result) } else { Err(errors) }
     }

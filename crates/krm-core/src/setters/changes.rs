@@ -122,6 +122,19 @@ impl<'a> Changes<'a> {
 
     /// The new text of a file; none if it is not edited.
     pub fn text(&self, file: &PackageFile) -> Result<Option<String>, Diagnostic> {
+        self.edited(file, Edit::apply)
+    }
+
+    /// The same as a parsed file, which is faster than parsing the text.
+    pub fn file(&self, file: &PackageFile) -> Result<Option<File>, Diagnostic> {
+        self.edited(file, Edit::apply_to_file)
+    }
+
+    fn edited<'e, T>(
+        &'e self,
+        file: &PackageFile,
+        finish: impl FnOnce(Edit<'e>) -> Result<T, EditError>,
+    ) -> Result<Option<T>, Diagnostic> {
         let Some((file, ops)) = self.files.get(&file.display_path) else { return Ok(None) };
         let Some(old) = file.file() else { return Ok(None) };
         let in_file = |error: Diagnostic| error.in_file(&*file.display_path);
@@ -129,8 +142,7 @@ impl<'a> Changes<'a> {
         for (document, op) in ops {
             apply(&mut edit, old, *document, op).map_err(in_file)?;
         }
-        let text = edit.apply().map_err(|error| in_file(Diagnostic::from_edit(&error, old)))?;
-        Ok(Some(text))
+        finish(edit).map(Some).map_err(|error| in_file(Diagnostic::from_edit(&error, old)))
     }
 
     /// The new texts of all edited files, with their names.

@@ -118,11 +118,7 @@ mod tests {
     fn info(message: &str, file: Option<&str>, field: Option<&str>) -> FunctionResult {
         FunctionResult {
             file: file.map(|path| FileRef { path: path.into(), index: 0 }),
-            field: field.map(|path| FieldRef {
-                path: path.to_owned(),
-                current: None,
-                proposed: Vec::new(),
-            }),
+            field: field.map(FieldRef::new),
             ..FunctionResult::new(Severity::Info, message)
         }
     }

@@ -66,9 +66,8 @@ pub struct FileRef {
 impl FunctionResult {
     /// A result that is not about a resource.
     pub fn new(severity: Severity, message: impl Into<String>) -> Self {
-        let message = message.into();
         Self {
-            message,
+            message: message.into(),
             severity,
             is_severity_default: false,
             resource: None,
@@ -76,6 +75,13 @@ impl FunctionResult {
             file: None,
             tags: Vec::new(),
         }
+    }
+}
+
+impl FieldRef {
+    /// A field without values.
+    pub fn new(path: impl Into<String>) -> Self {
+        Self { path: path.into(), current: None, proposed: Vec::new() }
     }
 }
 
