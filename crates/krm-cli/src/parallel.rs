@@ -35,6 +35,19 @@ pub(crate) fn for_each_index<R: Send>(count: usize, work: &(dyn Fn(usize) -> R +
     }
 }
 
+/// What `find` returns for items, with their positions. For work that takes less than moving a result.
+pub(crate) fn find_each<T: Sync, R: Send>(
+    items: &[T],
+    find: impl Fn(&T) -> Option<R> + Sync,
+) -> Vec<(usize, R)> {
+    const AT_ONCE: usize = 64;
+    let find = |(at, item): (usize, &T)| Some((at, find(item)?));
+    match items.len() > AT_ONCE && start_threads(None) {
+        true => items.par_iter().enumerate().with_min_len(AT_ONCE).filter_map(find).collect(),
+        false => items.iter().enumerate().filter_map(find).collect(),
+    }
+}
+
 /// Starts the threads of the process, on the first call: as many as `--jobs` says, or one per processor. All parallel work shares them,
 /// that of functions, too. False if the operating system refuses to start threads.
 pub(crate) fn start_threads(jobs: Option<NonZeroUsize>) -> bool {
@@ -46,6 +59,16 @@ pub(crate) fn start_threads(jobs: Option<NonZeroUsize>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn found_items_have_their_positions() {
+        let items: Vec<usize> = (0..1000).collect();
+        let even = |item: &usize| item.is_multiple_of(2).then_some(*item);
+        for count in [10, 1000] {
+            let expected: Vec<(usize, usize)> = (0..count).step_by(2).map(|it| (it, it)).collect();
+            assert_eq!(find_each(&items[..count], even), expected);
+        }
+    }
 
     #[test]
     fn results_keep_the_order_of_the_items() {

@@ -120,7 +120,7 @@ pub mod schema;
 pub mod setters;
 
 pub use diagnostics::{Diagnostic, Location, Severity};
-pub use files::{Action, BinaryChange, Destination, OriginalFile, Plan, PlannedChange};
+pub use files::{Action, BinaryChange, Destination, FileText, OriginalFile, Plan, PlannedChange};
 pub use model::{
     Identity, Package, PackageFile, PackagePath, PackagePathError, PackageResource, Resource,
 };

@@ -46,8 +46,10 @@ pub struct FunctionRun {
     pub documents: Vec<DocumentChange>,
     /// Whether the function writes documents, so that it has work in a package without resources.
     pub writes_documents: bool,
-    /// What it changed; filled in by the pipeline.
+    /// What it changed, or only what it removed; filled in by the pipeline.
     pub changes: Vec<ItemChange>,
+    /// How many resources it changed, added or removed; filled in by the pipeline of a package tree.
+    pub changed: usize,
     /// How many results at the beginning of the record say something else than `errors`.
     pub reported_results: usize,
     /// Why it failed, without the name of the function. Files are relative to the root package.

@@ -82,6 +82,7 @@
 //!     version: Version::default(),
 //!     fail_on: None,
 //!     interrupt: Interrupt::default(),
+//!     records_changes: false,
 //!     directory: "/srv/shop".into(),
 //! };
 //!

@@ -254,7 +254,7 @@ impl Resource {
 
     /// Replaces the whole text with the result of an edit ([`Edit::apply_to_file`]), which is parsed already.
     pub fn replace_file(&mut self, file: File) -> Result<(), Error> {
-        if file.text() != self.text() {
+        if file.shared_text() != self.item.file().shared_text() {
             self.item = wire_annotations::extract(Some(&self.item), self.item.with_file(file)?)?;
         }
         Ok(())

@@ -121,7 +121,7 @@ pub(crate) fn apply_or_preview(
         console.summary().add_files(files.iter().map(|change| change.action()), false);
     }
     let piped = plan.get(&Destination::Stdout);
-    console.data(piped.and_then(|change| change.new.as_deref()).unwrap_or_default())?;
+    console.data(&piped.and_then(PlannedChange::new_text).unwrap_or_default())?;
     Ok(Exit::Success)
 }
 
@@ -163,7 +163,8 @@ fn would_change(change: &PlannedChange) -> Diagnostic {
     let (verb, _) = verbs(change);
     let diagnostic = Diagnostic::error(CommandKind::WouldChange { verb });
     let diagnostic = diagnostic.in_file(&*change.display_path);
-    let (old, new) = (change.old.as_deref().unwrap_or(""), change.new.as_deref().unwrap_or(""));
+    let (old, new) =
+        (change.old.as_deref().unwrap_or_default(), change.new_text().unwrap_or_default());
     let Ok(file) = File::parse(old.to_owned()) else { return diagnostic };
     let same = old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count();
     let line = old.split_inclusive('\n').take(same).map(str::len).sum::<usize>();

@@ -22,15 +22,15 @@ pub(super) fn write(
     out: &mut impl Write,
 ) -> io::Result<()> {
     let old = change.old.as_deref().unwrap_or_default();
-    let new = change.new.as_deref().unwrap_or_default();
+    let new = change.new_text();
     let name = change.display_path.trim_start_matches('/');
     // As git prints them, so that `git apply` and `patch -p1` take the output.
-    let side = |prefix: &str, text: Option<&str>| match text {
-        Some(_) => format!("{prefix}/{name}"),
-        None => "/dev/null".to_owned(),
+    let side = |prefix: &str, exists: bool| match exists {
+        true => format!("{prefix}/{name}"),
+        false => "/dev/null".to_owned(),
     };
-    let old_name = side("a", change.old.as_deref());
-    let new_name = side("b", change.new.as_deref());
+    let old_name = side("a", change.old.is_some());
+    let new_name = side("b", new.is_some());
     if change.binary.is_some() {
         return writeln!(
             out,
@@ -39,7 +39,8 @@ pub(super) fn write(
             log_line(&new_name)
         );
     }
-    compare((&old_name, old), (&new_name, new), show_secrets, colored, out)
+    let new = new.unwrap_or_default();
+    compare((&old_name, old), (&new_name, &new), show_secrets, colored, out)
 }
 
 /// Prints the difference of two files, each a name and its text.

@@ -235,7 +235,7 @@ fn stage(unit: &mut Unit<'_>) -> Result<(), Diagnostic> {
         not_interrupted()?;
         let Some(bytes) = target.change.new_bytes() else { return Ok(()) };
         let (staged, executable) = (relative(target.staged_path()), target.change.executable);
-        content(&unit.opened, &staged, bytes, target.attributes(), executable)
+        content(&unit.opened, &staged, &bytes, target.attributes(), executable)
             .map_err(|error| cannot_write(&error).in_file(&*target.change.display_path))
     };
     parallel::map(&first, None, stage).into_iter().collect::<Result<(), _>>()?;

@@ -18,8 +18,8 @@ pub(super) fn narrow(targets: &mut [WriteTarget<'_>]) -> Vec<Diagnostic> {
         // A new file is private, and nobody could read one that did not exist.
         .filter(|(_, target)| target.original.is_some())
         .map(|(at, target)| {
-            let [old, new] = [target.change.old_bytes(), target.change.new_bytes()]
-                .map(|bytes| bytes.map_or(0, count));
+            let old = target.change.old_bytes().map_or(0, count);
+            let new = target.change.new_bytes().map_or(0, |bytes| count(&bytes));
             (at, new.cmp(&old))
         })
         .collect();

@@ -43,7 +43,8 @@ impl WriteTarget<'_> {
         let target = self.path.strip_prefix(directory).unwrap_or(&self.path).to_owned();
         let staged = self.staged.clone();
         let of = |bytes: Option<&[u8]>| digest(bytes.unwrap_or_default());
-        let (old, new) = (of(self.change.old_bytes()), of(self.change.new_bytes()));
+        let new = self.change.new_bytes();
+        let (old, new) = (of(self.change.old_bytes()), of(new.as_deref()));
         match (self.change.action(), &self.original) {
             (Action::Delete, _) => JournalStep::Delete { target, old },
             (_, Some(_)) => JournalStep::Replace { target, staged, old, new },

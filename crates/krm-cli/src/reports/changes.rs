@@ -89,8 +89,8 @@ fn resources(
 ) -> Vec<ChangedResource> {
     let file = Changed { change, authors, show_secrets };
     let old = change.old.as_deref().unwrap_or_default();
-    let new = change.new.as_deref().unwrap_or_default();
-    let (Some(old), Some(new)) = (file.parse(old), file.parse(new)) else {
+    let new = change.new_text().unwrap_or_default();
+    let (Some(old), Some(new)) = (file.parse(old), file.parse(&new)) else {
         return vec![file.whole(&[])];
     };
     let changes = by_position(&old, &new).or_else(|| {
@@ -155,7 +155,8 @@ impl Changed<'_> {
             std::iter::once(heading(change)).chain(fields)
         });
         let part = |text: Option<&str>| Part { text: text.unwrap_or_default().to_owned(), line: 1 };
-        let (old, new) = (part(self.change.old.as_deref()), part(self.change.new.as_deref()));
+        let (old, new) = (self.change.old.as_deref(), self.change.new_text());
+        let (old, new) = (part(old), part(new.as_deref()));
         let title = self.name().rsplit('/').next().unwrap_or_default().to_owned();
         let authors = self.authors.of(self.name(), "", &new.text);
         self.changed(self.change.action(), title, fields.collect(), (old, new), authors)

@@ -4,6 +4,7 @@
 
 pub(crate) mod arrangement;
 mod assemble;
+mod file_text;
 mod kinds;
 pub(crate) mod placement;
 mod plan;
@@ -13,6 +14,7 @@ mod rename;
 pub use assemble::{
     AssembledFiles, DeletedResource, Deletions, FileResult, assemble, assemble_with,
 };
+pub use file_text::FileText;
 pub use kinds::FilesKind;
 pub use placement::Placement;
 pub use plan::{Action, BinaryChange, Destination, OriginalFile, Plan, PlannedChange};

@@ -1,11 +1,12 @@
 //! The plan of a run: every file that is created, changed or deleted, before the first byte reaches a disk.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use krm_yaml::SharedText;
 
 use crate::diagnostics::CommonKind;
-use crate::files::FilesKind;
+use crate::files::{FileText, FilesKind};
 use crate::{Diagnostic, PackageFile, PackagePath};
 
 /// What happens to a file.
@@ -67,6 +68,11 @@ impl OriginalFile {
         self.text.as_deref()
     }
 
+    /// The content, to be shared; none for a file that does not exist yet.
+    pub fn shared_text(&self) -> Option<&SharedText> {
+        self.text.as_ref()
+    }
+
     /// The same file, written somewhere else.
     #[must_use]
     pub fn at(self, destination: Destination) -> Self {
@@ -100,11 +106,13 @@ pub struct PlannedChange {
     /// The content that was read; none for a file that did not exist.
     pub old: Option<SharedText>,
     /// The content to be written; none for a file that is deleted.
-    pub new: Option<String>,
+    pub new: Option<FileText>,
     /// The contents, where one of them is not text; then `old` and `new` are empty texts.
     pub binary: Option<BinaryChange>,
     /// Whether the file becomes executable or stops to be; none where that stays, or follows from the content of a new file.
     pub executable: Option<bool>,
+    /// Determined once, because that compares the contents.
+    action: Action,
 }
 
 /// The contents of a file that is not text.
@@ -119,11 +127,24 @@ pub struct BinaryChange {
 impl PlannedChange {
     /// What happens to the file.
     pub fn action(&self) -> Action {
-        match (self.old_bytes(), self.new_bytes()) {
-            (old, new) if old == new && self.executable.is_none() => Action::Unchanged,
+        self.action
+    }
+
+    fn with_action(mut self) -> Self {
+        self.action = match (&self.old, &self.new) {
+            _ if self.executable.is_none() && self.has_same_content() => Action::Unchanged,
             (None, _) => Action::Create,
             (_, Some(_)) => Action::Update,
             (_, None) => Action::Delete,
+        };
+        self
+    }
+
+    fn has_same_content(&self) -> bool {
+        match (&self.binary, &self.old, &self.new) {
+            (Some(binary), ..) => binary.old == binary.new,
+            (None, Some(old), Some(new)) => *new == **old,
+            (None, old, new) => old.is_none() && new.is_none(),
         }
     }
 
@@ -136,11 +157,19 @@ impl PlannedChange {
     }
 
     /// The content to be written; none for a file that is deleted.
-    pub fn new_bytes(&self) -> Option<&[u8]> {
+    pub fn new_bytes(&self) -> Option<Cow<'_, [u8]>> {
         match &self.binary {
-            Some(binary) => binary.new.as_deref(),
-            None => self.new.as_deref().map(str::as_bytes),
+            Some(binary) => binary.new.as_deref().map(Cow::Borrowed),
+            None => self.new_text().map(|text| match text {
+                Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+                Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+            }),
         }
+    }
+
+    /// The text to be written; none for a file that is deleted, empty for one that is not text.
+    pub fn new_text(&self) -> Option<Cow<'_, str>> {
+        self.new.as_ref().map(FileText::text)
     }
 }
 
@@ -174,21 +203,26 @@ impl Plan {
     pub fn set(
         &mut self,
         original: impl Into<OriginalFile>,
-        new: Option<String>,
+        new: Option<impl Into<FileText>>,
     ) -> Result<(), Diagnostic> {
         let OriginalFile { destination, display_path, text: old, is_external_symlink } =
             original.into();
-        if is_external_symlink && old.as_deref() != new.as_deref() {
+        let (new, binary, executable, action) =
+            (new.map(Into::into), None, None, Action::Unchanged);
+        let change =
+            PlannedChange { destination, display_path, old, new, binary, executable, action };
+        let change = change.with_action();
+        if is_external_symlink && change.action != Action::Unchanged {
             let error = Diagnostic::error(CommonKind::SymlinkOutsidePackage);
-            return Err(error.in_file(display_path));
+            return Err(error.in_file(change.display_path));
         }
-        if let Some(at) = self.index.get(&destination) {
+        if let Some(at) = self.index.get(&change.destination) {
             let other = self.files[*at].display_path.clone();
-            return Err(Diagnostic::error(FilesKind::SameFile { other }).in_file(display_path));
+            let error = Diagnostic::error(FilesKind::SameFile { other });
+            return Err(error.in_file(change.display_path));
         }
-        self.index.insert(destination.clone(), self.files.len());
-        let (binary, executable) = (None, None);
-        self.files.push(PlannedChange { destination, display_path, old, new, binary, executable });
+        self.index.insert(change.destination.clone(), self.files.len());
+        self.files.push(change);
         Ok(())
     }
 
@@ -217,9 +251,9 @@ impl Plan {
             None => (Some((old.clone(), new.clone())), empty(&old), empty(&new)),
         };
         self.set(OriginalFile::new(path, display_path, old), new)?;
-        if let Some(change) = self.files.last_mut() {
-            change.binary = binary.map(|(old, new)| BinaryChange { old, new });
-            change.executable = executable;
+        if let Some(change) = self.files.pop() {
+            let binary = binary.map(|(old, new)| BinaryChange { old, new });
+            self.files.push(PlannedChange { binary, executable, ..change }.with_action());
         }
         Ok(())
     }
@@ -253,7 +287,11 @@ mod tests {
         let [old, new] = [old, new].map(|text| text.map(str::to_owned));
         let (destination, old) = (Destination::Stdout, old.map(SharedText::from));
         let (display_path, binary, executable) = (String::new(), None, None);
-        PlannedChange { destination, display_path, old, new, binary, executable }.action()
+        let new = new.map(FileText::from);
+        let action = Action::Unchanged;
+        PlannedChange { destination, display_path, old, new, binary, executable, action }
+            .with_action()
+            .action()
     }
 
     fn file(path: &str, is_external_symlink: bool) -> PackageFile {
@@ -274,7 +312,7 @@ mod tests {
         let mut plan = Plan::default();
         plan.set(file("a.yaml", false), Some("a: 1\n".to_owned())).unwrap();
         assert!(plan.is_empty());
-        plan.set(file("b.yaml", false), None).unwrap();
+        plan.set(file("b.yaml", false), None::<String>).unwrap();
         assert!(!plan.is_empty());
     }
 
@@ -290,9 +328,9 @@ mod tests {
         let actions: Vec<Action> = plan.files().map(PlannedChange::action).collect();
         assert_eq!(actions, [Action::Create, Action::Update, Action::Unchanged, Action::Update]);
         let changes: Vec<&PlannedChange> = plan.files().collect();
-        assert_eq!(changes[0].new.as_deref(), Some("x\n"));
+        assert_eq!(changes[0].new_text().as_deref(), Some("x\n"));
         assert_eq!(
-            (changes[1].old.as_deref(), changes[1].new_bytes()),
+            (changes[1].old.as_deref(), changes[1].new_bytes().as_deref()),
             (Some(""), Some(&b"\xff\0"[..]))
         );
     }
@@ -314,8 +352,8 @@ mod tests {
     #[test]
     fn one_file_is_planned_once() {
         let mut plan = Plan::default();
-        plan.set(file("a.yaml", false), None).unwrap();
-        let error = plan.set(file("./a.yaml", false), None).unwrap_err();
+        plan.set(file("a.yaml", false), None::<String>).unwrap();
+        let error = plan.set(file("./a.yaml", false), None::<String>).unwrap_err();
         assert_eq!(error.kind(), Some(&FilesKind::SameFile { other: "a.yaml".to_owned() }));
     }
 }

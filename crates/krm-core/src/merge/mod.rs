@@ -19,6 +19,6 @@ pub use node::{
 };
 pub use package::{
     FileChange, FileMerge, FileMergeResult, OtherFileMerge, PackageMerge, PackageMergeOptions,
-    PackageMergeResult, TextChange, merge_other_file, split_repeated_resources,
+    PackageMergeResult, merge_other_file, split_repeated_resources,
 };
 pub use resolve_records::ResolvedFiles;

@@ -49,27 +49,27 @@ pub enum PipelineEvent<'a> {
     Finished(&'a FunctionRun),
 }
 
-/// Runs steps one after the other, until one fails whose failure is not deferred.
+/// Runs steps one after the other, until one fails whose failure is not deferred. Leaves in `items` what they were, as [`Step::run`] does.
 pub fn run_steps(
     steps: &[Step],
-    items: Vec<Item>,
+    items: &mut [Item],
     interrupt: &Interrupt,
     on_event: &mut dyn FnMut(PipelineEvent<'_>),
 ) -> PipelineRun {
-    let mut pipeline = PipelineRun { items, ..PipelineRun::default() };
+    let mut pipeline = PipelineRun::default();
+    let mut output: Option<Vec<Item>> = None;
     for step in steps {
         on_event(PipelineEvent::Started(step));
-        let mut run = step.run(&mut pipeline.items, interrupt);
+        let mut run = step.run(output.as_deref_mut().unwrap_or(items), interrupt);
         on_event(PipelineEvent::Finished(&run));
-        if let Some(output) = run.output.take() {
-            pipeline.items = output;
-        }
+        output = run.output.take().or(output);
         pipeline.is_stopped = run.stops_pipeline;
         pipeline.runs.push(run);
         if pipeline.is_stopped {
             break;
         }
     }
+    pipeline.items = output.unwrap_or_else(|| items.to_vec());
     pipeline
 }
 

@@ -8,7 +8,8 @@ use krm_core::functions::resource_list::{Item, Version};
 use krm_core::functions::results::FunctionRecord;
 use krm_core::{Diagnostic, Severity};
 
-use super::{PipelineRun, run_tree};
+use super::PipelineRun;
+use super::run_tree::{self, TreeOptions};
 use crate::{
     DeclaredBy, FunctionRun, Interrupt, Limits, RunStatus, RuntimeFactory, RuntimeRequest, Step,
     local_directory,
@@ -27,6 +28,9 @@ pub struct Renderer {
     pub fail_on: Option<Severity>,
     /// Stops all functions.
     pub interrupt: Interrupt,
+    /// Whether [`FunctionRun::changes`] has all changed resources, and not only those that were removed. They keep the texts of every step in
+    /// memory.
+    pub records_changes: bool,
     /// The directory of the root package. An absolute path.
     pub directory: PathBuf,
 }
@@ -37,22 +41,18 @@ impl Renderer {
         if let Some(runs) = self.preflight(tree) {
             return PipelineRun { items, runs, is_stopped: true };
         }
-        let run = |member: usize, function: &Function, items: Vec<Item>| {
+        let run = |member: usize, function: &Function, items: &mut [Item]| {
             self.run_function(&tree.nodes()[member].root, function, items)
         };
         let processors = rayon::current_num_threads();
         // Functions on a server only wait on this machine.
         let remote = self.factory.remote.as_ref().map_or(0, |remote| remote.concurrency());
-        run_tree::run(tree, items, processors.max(remote), &run)
+        let (threads, records_changes) = (processors.max(remote), self.records_changes);
+        run_tree::run(tree, items, TreeOptions { threads, records_changes }, &run)
     }
 
     /// Runs one function on items whose paths are relative to its package.
-    fn run_function(
-        &self,
-        package: &str,
-        function: &Function,
-        mut items: Vec<Item>,
-    ) -> FunctionRun {
+    fn run_function(&self, package: &str, function: &Function, items: &mut [Item]) -> FunctionRun {
         let is_met = function.condition.as_ref().map_or(Ok(true), |condition| {
             let selected: Vec<&Item> =
                 items.iter().filter(|it| function.selection.selects(it.resource())).collect();
@@ -65,7 +65,7 @@ impl Renderer {
                 .map_err(|error| condition.place.locate(error))
         });
         let step = match is_met.and_then(|is_met| match is_met {
-            true => self.step(package, function, &items).map(Some),
+            true => self.step(package, function, items).map(Some),
             false => Ok(None),
         }) {
             Ok(Some(step)) => step,
@@ -74,7 +74,7 @@ impl Renderer {
                     record: self.record(package, function),
                     status: RunStatus::Skipped,
                     total: items.len(),
-                    output: Some(items),
+                    output: Some(items.to_vec()),
                     role: Some(function.role),
                     declared_at: Some(function.place.clone()),
                     ..FunctionRun::default()
@@ -89,12 +89,12 @@ impl Renderer {
                 };
             }
         };
-        let mut run = step.run(&mut items, &self.interrupt);
+        let mut run = step.run(items, &self.interrupt);
         run.record.package = package.to_owned();
         for change in &mut run.documents {
             change.path = change.path.in_directory(package);
         }
-        run.errors = run.errors.into_iter().map(|it| from_root(it, package, &items)).collect();
+        run.errors = run.errors.into_iter().map(|it| from_root(it, package, items)).collect();
         run
     }
 

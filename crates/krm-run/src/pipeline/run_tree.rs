@@ -1,16 +1,29 @@
 //! The pipelines of a tree of packages, run one after the other or in parallel, with the same result.
 
 use krm_core::functions::PackageTree;
-use krm_core::functions::kptfile::{Function, Role};
+use krm_core::functions::kptfile::Function;
 use krm_core::functions::resource_list::Item;
 
 use super::{PipelineRun, changes_between, threads};
 use crate::FunctionRun;
 
-/// Runs one function of a package, given by its index in the tree, on items whose paths are relative to that package.
-pub(super) trait RunFunction: Fn(usize, &Function, Vec<Item>) -> FunctionRun + Sync {}
+/// Runs one function of a package, given by its index in the tree, on items whose paths are relative to that package. Leaves the items as
+/// they were, as [`crate::Step::run`] does.
+pub(super) trait RunFunction:
+    Fn(usize, &Function, &mut [Item]) -> FunctionRun + Sync
+{
+}
 
-impl<F: Fn(usize, &Function, Vec<Item>) -> FunctionRun + Sync> RunFunction for F {}
+impl<F: Fn(usize, &Function, &mut [Item]) -> FunctionRun + Sync> RunFunction for F {}
+
+/// How a tree is run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TreeOptions {
+    /// How many packages may run at once.
+    pub(super) threads: usize,
+    /// See [`super::Renderer::records_changes`].
+    pub(super) records_changes: bool,
+}
 
 /// Runs all pipelines of a tree.
 ///
@@ -19,12 +32,12 @@ impl<F: Fn(usize, &Function, Vec<Item>) -> FunctionRun + Sync> RunFunction for F
 pub(super) fn run(
     tree: &PackageTree,
     items: Vec<Item>,
-    threads: usize,
+    options: TreeOptions,
     run: &impl RunFunction,
 ) -> PipelineRun {
     match tree.root().pipeline.breadth_first {
-        true => breadth_first(tree, items, threads, run),
-        false => depth_first(tree, items, threads, run),
+        true => breadth_first(tree, items, options, run),
+        false => depth_first(tree, items, options, run),
     }
 }
 
@@ -38,7 +51,7 @@ const NO_FAILURE: usize = usize::MAX;
 fn depth_first(
     tree: &PackageTree,
     items: Vec<Item>,
-    threads: usize,
+    options: TreeOptions,
     run: &impl RunFunction,
 ) -> PipelineRun {
     let mut own = tree.group_by_package(items);
@@ -59,7 +72,7 @@ fn depth_first(
             }
             inputs.push((at, input));
         }
-        for (at, package) in run_packages(tree, inputs, threads, run) {
+        for (at, package) in run_packages(tree, inputs, options, run) {
             if package.is_stopped {
                 first_failure = first_failure.min(order[at]);
             }
@@ -99,7 +112,7 @@ fn current_items(
 fn breadth_first(
     tree: &PackageTree,
     items: Vec<Item>,
-    threads: usize,
+    options: TreeOptions,
     run: &impl RunFunction,
 ) -> PipelineRun {
     let mut own = tree.group_by_package(items);
@@ -112,7 +125,7 @@ fn breadth_first(
         }
         let input = |at: usize| (at, own[tree.subtree(at)].iter().flatten().cloned().collect());
         let inputs: Vec<(usize, Vec<Item>)> = level.into_iter().map(input).collect();
-        let packages = run_packages(tree, inputs, threads, run);
+        let packages = run_packages(tree, inputs, options, run);
         let failed = packages.iter().filter(|(_, it)| it.is_stopped).map(|(at, _)| order[*at]);
         first_failure = failed.min().unwrap_or(NO_FAILURE);
         for (at, package) in packages.into_iter().filter(|(at, _)| order[*at] <= first_failure) {
@@ -145,13 +158,13 @@ fn collect(
 fn run_packages(
     tree: &PackageTree,
     inputs: Vec<(usize, Vec<Item>)>,
-    threads: usize,
+    options: TreeOptions,
     run: &impl RunFunction,
 ) -> Vec<(usize, PackageRun)> {
-    let work = |(at, input)| (at, run_package(tree, at, input, run));
+    let work = |(at, input)| (at, run_package(tree, at, input, options, run));
     match inputs.len() {
         0 | 1 => inputs.into_iter().map(work).collect(),
-        _ => threads::map(inputs, threads, work),
+        _ => threads::map(inputs, options.threads, work),
     }
 }
 
@@ -160,18 +173,19 @@ fn run_package(
     tree: &PackageTree,
     member: usize,
     items: Vec<Item>,
+    options: TreeOptions,
     run: &impl RunFunction,
 ) -> PackageRun {
     let pipeline = &tree.nodes()[member].pipeline;
     let mut package = PackageRun { items, ..PackageRun::default() };
     for mutator in &pipeline.mutators {
-        match run_function(tree, member, mutator, &mut package, run) {
+        match run_function(tree, member, mutator, &mut package, options, run) {
             Some(output) => package.items = output,
             None => return package,
         }
     }
     for validator in &pipeline.validators {
-        run_function(tree, member, validator, &mut package, run);
+        run_function(tree, member, validator, &mut package, options, run);
     }
     package
 }
@@ -182,17 +196,18 @@ fn run_function(
     member: usize,
     function: &Function,
     package: &mut PackageRun,
+    options: TreeOptions,
     run: &impl RunFunction,
 ) -> Option<Vec<Item>> {
-    let before = match function.role {
-        Role::Mutator => unparsed(&package.items),
-        // The next validator gets the same items.
-        Role::Validator => package.items.clone(),
-    };
-    let items = std::mem::replace(&mut package.items, before);
-    let mut run = run(member, function, tree.to_package_paths(member, items));
+    let mut items = tree.to_package_paths(member, std::mem::take(&mut package.items));
+    let mut run = run(member, function, &mut items);
+    package.items = tree.from_package_paths(member, items);
     let output = run.output.take().map(|items| tree.from_package_paths(member, items));
     run.changes = output.as_ref().map_or_else(Vec::new, |it| changes_between(&package.items, it));
+    run.changed = run.changes.len();
+    if !options.records_changes {
+        run.changes.retain(|change| change.after.is_none());
+    }
     package.is_stopped |= output.is_none();
     package.runs.push(run);
     output

@@ -7,6 +7,7 @@ use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile::Function;
 use krm_core::functions::results::FunctionRecord;
 
+use super::run_tree::TreeOptions;
 use super::*;
 use crate::RunStatus;
 
@@ -31,7 +32,7 @@ fn package(files: &[(&str, String)]) -> Package {
 
 /// Functions by name: `fail…` fails, `drop` removes the pods, `make` adds one, all others add a line to each pod. The paths
 /// that a function receives are its standard error.
-fn run_fake(function: &Function, items: Vec<Item>) -> FunctionRun {
+fn run_fake(function: &Function, items: &[Item]) -> FunctionRun {
     let name = function.program.text();
     let paths = items.iter().map(|item| item.path.as_ref().unwrap().to_string());
     let stderr = paths.collect::<Vec<_>>().join(" ");
@@ -42,12 +43,12 @@ fn run_fake(function: &Function, items: Vec<Item>) -> FunctionRun {
     };
     let output = match name {
         name if name.starts_with("fail") => None,
-        "drop" => Some(items.into_iter().filter(|item| !is_pod(item)).collect()),
+        "drop" => Some(items.iter().filter(|item| !is_pod(item)).cloned().collect()),
         "make" => {
             let made = Item::parse(POD.to_owned()).unwrap();
-            Some(items.into_iter().chain([made]).collect())
+            Some(items.iter().cloned().chain([made]).collect())
         }
-        _ => Some(items.into_iter().map(write).collect()),
+        _ => Some(items.iter().cloned().map(write).collect()),
     };
     let status = if output.is_some() { RunStatus::Succeeded } else { RunStatus::Failed };
     let record = FunctionRecord { name: name.to_owned(), stderr, ..FunctionRecord::default() };
@@ -55,12 +56,13 @@ fn run_fake(function: &Function, items: Vec<Item>) -> FunctionRun {
 }
 
 fn run_tree(tree: &PackageTree, items: Vec<Item>) -> PipelineRun {
-    let run = |member: usize, function: &Function, items: Vec<Item>| {
+    let run = |member: usize, function: &Function, items: &mut [Item]| {
         let mut run = run_fake(function, items);
         run.record.package = tree.nodes()[member].root.clone();
         run
     };
-    run_tree::run(tree, items, rayon::current_num_threads(), &run)
+    let options = TreeOptions { threads: rayon::current_num_threads(), records_changes: true };
+    run_tree::run(tree, items, options, &run)
 }
 
 /// The lines that were added to the pod at each path, and the functions that ran.

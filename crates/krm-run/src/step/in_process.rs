@@ -11,11 +11,12 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
 
-use krm_catalog::MAX_PARSED_BYTES;
 use krm_catalog::interpreter::panic_message;
+use krm_catalog::{MAX_PARSED_BYTES, MIN_PER_THREAD};
 use krm_core::functions::resource_list::{Item, check_name};
 use krm_core::{Diagnostic, Identity, PackagePath};
 use krm_sdk::{Error, Resource, ResourceList};
+use rayon::prelude::*;
 
 use super::{Returned, Step};
 use crate::execution::quote_stderr;
@@ -135,23 +136,33 @@ fn returned(items: Vec<Resource>, sent: &[&Item], step: &Step) -> Result<Returne
     let mut items: Vec<Item> = items.into_iter().map(Item::from).collect();
     let from = origins(&items, sent);
     let is_large = items.iter().map(|item| item.text().len()).sum::<usize>() > MAX_PARSED_BYTES;
-    for (item, from) in items.iter_mut().zip(&from) {
+    let check = |(item, from): (&mut Item, &Option<usize>)| {
         let sent = from.map(|at| sent[at]);
         if sent.is_some_and(|sent| item.shares_text(sent)) {
-            continue;
+            return None;
         }
+        let unparsed = is_large.then(|| item.unparsed());
+        let checked = check_name(item.resource(), sent);
+        if let Some(unparsed) = unparsed {
+            *item = unparsed;
+        }
+        checked.err()
+    };
+    let error = match items.len() <= MIN_PER_THREAD {
+        true => items.iter_mut().zip(&from).find_map(check),
+        false => {
+            let items = items.par_iter_mut().zip(&from).with_min_len(MIN_PER_THREAD);
+            items.map(check).find_map_first(|error| error)
+        }
+    };
+    if let Some(mut error) = error {
         // The location would be in a text that nobody sees.
-        check_name(item.resource(), sent).map_err(|mut error| {
-            error.location = None;
-            error
-        })?;
-        if is_large {
-            *item = item.unparsed();
-        }
+        error.location = None;
+        return Err(error.into());
     }
-    let back =
-        |(item, from): (Item, &Option<usize>)| from_function(item, from.map(|at| sent[at]), step);
-    let items = items.into_iter().zip(&from).map(back).collect();
+    for (item, from) in items.iter_mut().zip(&from) {
+        from_function(item, from.map(|at| sent[at]), step);
+    }
     Ok(Returned { items, from })
 }
 
@@ -228,13 +239,12 @@ fn match_created(items: &[Item], sent: &[&Item], from: &mut [Option<usize>]) {
     }
 }
 
-/// The item with its path relative to the root package. A copy of another item is new.
-fn from_function(mut item: Item, old: Option<&Item>, step: &Step) -> Item {
+/// Makes the path of an item relative to the root package. A copy of another item is new.
+fn from_function(item: &mut Item, old: Option<&Item>, step: &Step) {
     if old.is_none() {
         item.origin = None;
     }
     if let Some(path) = item.path.take() {
         item.path = Some(path.in_directory(&step.package));
     }
-    item
 }

@@ -8,6 +8,9 @@ use super::Returned;
 /// the one that it was returned after; the last new ones are at the end.
 pub(super) fn merge(all: &[Item], selected: &[usize], returned: Returned) -> Vec<Item> {
     let Returned { items, from } = returned;
+    if selected.len() == all.len() {
+        return items;
+    }
     let mut returned = items.into_iter().zip(from).peekable();
     let mut merged = Vec::with_capacity(all.len());
     let mut selected = selected.iter().copied().peekable();

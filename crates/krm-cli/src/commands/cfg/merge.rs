@@ -3,11 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use krm_core::merge::{
-    MergeOptions, PackageMerge, PackageMergeOptions, TextChange, split_repeated_resources,
-};
-use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
-use krm_yaml::File;
+use krm_core::merge::{MergeOptions, PackageMerge, PackageMergeOptions, split_repeated_resources};
+use krm_core::{Diagnostic, FileText, OriginalFile, Package, PackageFile, PackagePath, Plan};
+use krm_yaml::{File, SharedText};
 
 use super::edit_session::{EditOptions, EditSession};
 use super::package_merge;
@@ -110,7 +108,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
         let changes = merge(source, &session.loaded.package, options, global, console)?;
         package_merge::apply(&mut session.loaded, changes, &mut before)?;
     }
-    let plan = plan(&mut session.loaded, before, global)?;
+    let plan = plan(&mut session.loaded, before)?;
     session.finish(plan, console)
 }
 
@@ -120,7 +118,7 @@ fn merge(
     options: PackageMergeOptions<'_>,
     global: &Global,
     console: &mut Console,
-) -> Result<Vec<(PackagePath, Option<TextChange>)>, Failure> {
+) -> Result<Vec<(PackagePath, Option<FileText>)>, Failure> {
     let merge = PackageMerge::two_way(source, destination, options)
         .map_err(|errors| Failure::Diagnostics(Exit::Input, errors))?;
     let merged = package_merge::run(&merge, global)?;
@@ -136,7 +134,7 @@ fn split_stream(
     let Some(file) = loaded.package.files().first() else { return Ok(Vec::new()) };
     let (path, display_path) = (file.path.clone(), file.display_path.clone());
     let mut layers = file.file().map(split_repeated_resources).unwrap_or_default().into_iter();
-    let first = layers.next().map(TextChange::whole);
+    let first = layers.next().map(FileText::from);
     let package = |text: String| {
         let content =
             File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;
@@ -158,16 +156,17 @@ fn split_stream(
 fn plan(
     loaded: &mut LoadedPackage,
     before: BTreeMap<PackagePath, OriginalFile>,
-    global: &Global,
 ) -> Result<Plan, Failure> {
     if loaded.origin == Origin::Stdin && before.is_empty() {
-        return package_merge::plan(Vec::new(), loaded, global);
+        return package_merge::plan(Vec::new(), loaded);
     }
     let (mut plan, mut errors) = (Plan::default(), Vec::new());
     for (path, original) in before {
         let file = loaded.package.file(&path).and_then(PackageFile::file);
-        let new = file.map(|file| file.text().to_owned());
-        let new = if loaded.origin == Origin::Stdin { Some(new.unwrap_or_default()) } else { new };
+        let new = file.map(|file| file.shared_text().clone());
+        let empty = || SharedText::from(String::new());
+        let new =
+            if loaded.origin == Origin::Stdin { Some(new.unwrap_or_else(empty)) } else { new };
         errors.extend(plan.set(original, new).err());
     }
     if errors.is_empty() { Ok(plan) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }

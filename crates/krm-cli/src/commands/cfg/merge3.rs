@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use clap::ValueEnum;
 use krm_core::merge::{
-    Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, TextChange, merge_other_file,
+    Conflict, MergeOptions, PackageMerge, PackageMergeOptions, Side, merge_other_file,
 };
-use krm_core::{Diagnostic, PackagePath, Plan};
+use krm_core::{Diagnostic, FileText, PackagePath, Plan};
 
 use super::edit_session::{ChangesFormat, EditOptions, EditSession};
 use super::package_merge;
@@ -107,7 +107,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let others = others.map(LoadedPackage::take_other_files);
     // Frees two of the three packages before the plan is made.
     drop((base, upstream));
-    let plan = package_merge::plan(changes, &mut session.loaded, global)?;
+    let plan = package_merge::plan(changes, &mut session.loaded)?;
     let mut parts = (plan, conflicts, warnings);
     if are_directories && !session.has_errors {
         other_files(&others, &session.loaded, &options, &mut parts)?;
@@ -139,7 +139,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
 type Parts = (Plan, Vec<Conflict>, Vec<Diagnostic>);
 
 /// New texts of files, none for those that are removed, with conflicts and warnings.
-type MergedTexts = (Vec<(PackagePath, Option<TextChange>)>, Vec<Conflict>, Vec<Diagnostic>);
+type MergedTexts = (Vec<(PackagePath, Option<FileText>)>, Vec<Conflict>, Vec<Diagnostic>);
 
 fn merge(
     args: &Args,

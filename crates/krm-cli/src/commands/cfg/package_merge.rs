@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-use krm_core::merge::{PackageMerge, PackageMergeResult, TextChange};
+use krm_core::merge::{PackageMerge, PackageMergeResult};
 use krm_core::schema::Schema;
-use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, FileText, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_yaml::File;
 
 use super::edit_session::{EditOptions, EditSession};
@@ -84,9 +84,8 @@ pub(crate) fn run<'a>(
 
 /// Makes the plan of the changes and moves the texts of the package into it. Standard input is printed even if nothing changes.
 pub(crate) fn plan(
-    changes: Vec<(PackagePath, Option<TextChange>)>,
+    changes: Vec<(PackagePath, Option<FileText>)>,
     loaded: &mut LoadedPackage,
-    global: &Global,
 ) -> Result<Plan, Failure> {
     let is_stream = loaded.origin == Origin::Stdin;
     let mut files = by_path(loaded);
@@ -96,22 +95,18 @@ pub(crate) fn plan(
         && let Some((_, file)) = files.pop_first()
     {
         let original = loaded.original(file);
-        let text = original.text().map(str::to_owned);
+        let text = original.shared_text().cloned().map(FileText::from);
         errors.extend(plan.set(original, text).err());
     }
     let changes = changes.into_iter().map(|(path, new)| match files.remove(&path) {
         Some(file) => (loaded.original(file), new),
         None => (loaded.new_file(&path), new),
     });
-    let changes: Vec<(OriginalFile, Option<TextChange>)> = changes.collect();
+    let changes: Vec<(OriginalFile, Option<FileText>)> = changes.collect();
     drop(files);
-    // Parallel, as the threads reuse the memory that dropping the other files has freed.
-    let texts = parallel::map(&changes, global.jobs, |(original, new)| {
-        new.as_ref().map(|new| new.apply(original.text().unwrap_or_default()))
-    });
-    for ((original, _), new) in changes.into_iter().zip(texts) {
+    for (original, new) in changes {
         // A stream cannot be deleted, only be empty.
-        let new = if is_stream { Some(new.unwrap_or_default()) } else { new };
+        let new = if is_stream { Some(new.unwrap_or_else(|| String::new().into())) } else { new };
         errors.extend(plan.set(original, new).err());
     }
     if errors.is_empty() { Ok(plan) } else { Err(Failure::Diagnostics(Exit::Input, errors)) }
@@ -126,7 +121,7 @@ fn by_path(loaded: &mut LoadedPackage) -> BTreeMap<PackagePath, PackageFile> {
 /// Applies changes to the package, and records in `before` the original text of each changed file.
 pub(super) fn apply(
     loaded: &mut LoadedPackage,
-    changes: Vec<(PackagePath, Option<TextChange>)>,
+    changes: Vec<(PackagePath, Option<FileText>)>,
     before: &mut BTreeMap<PackagePath, OriginalFile>,
 ) -> Result<(), Failure> {
     let mut files = by_path(loaded);
@@ -140,7 +135,7 @@ pub(super) fn apply(
             Some(file) => file.display_path,
             None => loaded.display_path(path.as_str()),
         };
-        let new = new.map(|new| new.apply(original.text().unwrap_or_default()));
+        let new = new.map(FileText::into_text);
         before.entry(path.clone()).or_insert(original);
         let Some(new) = new else { continue };
         let content = File::parse(new);

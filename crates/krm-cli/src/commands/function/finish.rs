@@ -6,7 +6,7 @@ use std::path::Path;
 use krm_core::files::{DeletedResource, Deletions, assemble_with};
 use krm_core::functions::kptfile::Role;
 use krm_core::functions::resource_list::{FunctionResult, Item, without_wire_annotations};
-use krm_core::{Diagnostic, OriginalFile, Package, PackageFile, PackagePath, Plan};
+use krm_core::{Diagnostic, FileText, OriginalFile, Package, PackageFile, PackagePath, Plan};
 use krm_run::{DocumentChange, FunctionRun, PipelineRun, changes_between};
 
 use super::kinds::FnCommandKind;
@@ -22,7 +22,7 @@ use crate::loader::LoadedPackage;
 use crate::{CommandResult, Exit, Failure, parallel};
 
 /// New contents of files by path; none for a file that is removed.
-pub(super) type FileContents = BTreeMap<PackagePath, Option<String>>;
+pub(super) type FileContents = BTreeMap<PackagePath, Option<FileText>>;
 
 /// Flags for the results of functions.
 #[derive(Clone, Debug, clap::Args)]
@@ -135,7 +135,7 @@ pub(super) fn finish(
         let changed = with_contents(package, &contents)?;
         let fixes = flags.choices.apply(&changed, &pipeline.report());
         fix::report(&fixes, preview.is_on(), console);
-        contents.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))));
+        contents.extend(fixes.texts.into_iter().map(|(path, text)| (path, Some(text.into()))));
     }
     let exit = write(session, contents, (output, pipeline), console)?;
     match failure {
@@ -150,10 +150,9 @@ pub(super) fn persistent_items(pipeline: &mut PipelineRun) -> Result<Vec<Item>, 
     let is_mutator = |run: &FunctionRun| run.role != Some(Role::Validator) && !run.is_skipped();
     let mut items = std::mem::take(&mut pipeline.items);
     if pipeline.runs.iter().any(is_mutator) {
-        for item in &mut items {
-            if let Some(stripped) = without_wire_annotations(item).map_err(Failure::function)? {
-                *item = stripped;
-            }
+        let found = parallel::find_each(&items, |it| without_wire_annotations(it).transpose());
+        for (at, stripped) in found {
+            items[at] = stripped.map_err(Failure::function)?;
         }
     }
     Ok(items)
@@ -170,7 +169,7 @@ pub(super) fn assembled(
         .map_err(|errors| Failure::Diagnostics(Exit::Function, errors))?;
     assembly.warnings.iter().for_each(|warning| console.report(warning));
     let changes = assembly.changes.into_iter();
-    Ok((changes.map(|it| (it.path.clone(), it.into_text())).collect(), assembly.deleted))
+    Ok((changes.map(|it| (it.path, it.new)).collect(), assembly.deleted))
 }
 
 /// Names the resources that are deleted, or would be.
@@ -224,7 +223,9 @@ pub(super) fn with_contents(
     let mut files = Vec::new();
     for file in package.files() {
         match contents.get(&file.path) {
-            Some(Some(text)) => files.push(file.with_text(text.clone()).map_err(input)?),
+            Some(Some(text)) => {
+                files.push(file.with_text(text.text().into_owned()).map_err(input)?);
+            }
             Some(None) => {}
             None => files.push(PackageFile {
                 path: file.path.clone(),
@@ -237,7 +238,7 @@ pub(super) fn with_contents(
     for (path, text) in contents {
         let is_new = !package.files().iter().any(|file| file.path == *path);
         if let (true, Some(text)) = (is_new, text) {
-            let file = PackageFile::from_text(path.as_str(), text.clone());
+            let file = PackageFile::from_text(path.as_str(), text.text());
             files.push(file.map_err(|error| Failure::input(invalid_path(&error)))?);
         }
     }

@@ -7,7 +7,7 @@ use super::output::Output;
 use crate::cli::{Global, Preview};
 use crate::commands::cfg::edit_session::{EditOptions, EditSession};
 use crate::console::Console;
-use crate::{Exit, Failure};
+use crate::{Exit, Failure, parallel};
 
 /// The options for editing a package as a whole. A package whose output goes elsewhere is neither locked nor written.
 pub(super) fn edit_options(preview: &Preview, output: Option<&Output>) -> EditOptions {
@@ -42,7 +42,8 @@ pub(super) fn take_items(
     is_strict: bool,
     console: &mut Console,
 ) -> Result<Vec<Item>, Failure> {
-    let (items, warning) = of_package(Items::take_from(package), is_strict)?;
+    let (items, warning) =
+        of_package(Items::take_from(package, parallel::for_each_index), is_strict)?;
     warning.iter().for_each(|warning| console.report(warning));
     Ok(items)
 }

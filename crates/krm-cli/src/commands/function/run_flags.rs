@@ -90,7 +90,7 @@ impl RunFlags {
         self.permissions.lock.check_packages(dir, &session.loaded)?;
         let package = &session.loaded.package;
         save.map_or(Ok(()), |save| save.check(package))?;
-        let items = match steps.reads_package() {
+        let mut items = match steps.reads_package() {
             true => open_package::items(package, self.results.strict, console)?,
             false => {
                 let package = &mut session.loaded.package;
@@ -105,10 +105,10 @@ impl RunFlags {
         }
         session.loaded.package.release_tables();
         let package = &session.loaded.package;
+        let pipeline =
+            self.run_steps(&steps, &mut items, (package, &session.loaded.title), console);
         // Leaked, because the process exits soon: dropping thousands of texts takes measurable time.
-        let before = items.iter().map(Item::unparsed).collect::<Vec<_>>().leak();
-        let pipeline = self.run_steps(&steps, items, (package, &session.loaded.title), console);
-        let pipeline = Box::leak(Box::new(pipeline));
+        let (before, pipeline) = (items.leak(), Box::leak(Box::new(pipeline)));
         let run = PackageRun { before, pipeline, save, output, preview: &self.preview };
         finish::finish(&self.results, session, run, console)
     }
@@ -118,12 +118,12 @@ impl RunFlags {
         &self,
         mut list: PipedList,
         steps: &[Step],
-        items: Vec<Item>,
+        mut items: Vec<Item>,
         console: &mut Console,
     ) -> CommandResult {
         let title = disk::display_name(disk::STDIN);
         console.summary().add_resources(items.len());
-        let mut pipeline = self.run_steps(steps, items, (&Package::default(), title), console);
+        let mut pipeline = self.run_steps(steps, &mut items, (&Package::default(), title), console);
         self.results.record(&pipeline, console)?;
         list.set_items(std::mem::take(&mut pipeline.items));
         list.finish(&pipeline, self.output.of_list()?.as_ref(), console)
@@ -132,7 +132,7 @@ impl RunFlags {
     fn run_steps(
         &self,
         steps: &[Step],
-        items: Vec<Item>,
+        items: &mut [Item],
         package: (&Package, &str),
         console: &mut Console,
     ) -> PipelineRun {

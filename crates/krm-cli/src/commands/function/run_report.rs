@@ -14,7 +14,7 @@ use crate::reports::{FunctionFinding, ResourceText};
 /// Runs steps and reports each of them when it ends. `title` is the package for messages.
 pub(super) fn run_and_report(
     steps: &[Step],
-    items: Vec<Item>,
+    items: &mut [Item],
     (package, title): (&Package, &str),
     interrupt: &Interrupt,
     console: &mut Console,
@@ -65,7 +65,7 @@ fn without_resources(run: &FunctionRun, package: &Package) -> Option<Diagnostic>
     let has_run = !run.is_skipped() && !run.is_failed();
     let has_generated = run.output.as_ref().is_some_and(|items| items.len() > run.total);
     let (function, selected, total) = (run.record.name.clone(), run.selected, run.total);
-    (is_empty && has_run && !has_generated && run.changes.is_empty())
+    (is_empty && has_run && !has_generated && run.changed == 0)
         .then(|| Diagnostic::warning(FnCommandKind::NoResources { function, selected, total }))
 }
 

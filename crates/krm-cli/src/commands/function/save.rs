@@ -64,14 +64,14 @@ impl SavedFunction {
         let kptfile = package.files().iter().find(|file| file.path.as_str() == KPTFILE);
         let Some(kptfile) = kptfile else { return Ok(()) };
         let text = match contents.get(&kptfile.path) {
-            Some(Some(text)) => text.clone(),
+            Some(Some(text)) => text.text().into_owned(),
             _ => kptfile.file().map(|file| file.text().to_owned()).unwrap_or_default(),
         };
         let file = File::parse(text).map_err(|error| Failure::input(Diagnostic::from(&error)))?;
         let (text, is_new) = self
             .edited(&file)
             .map_err(|error| Failure::input(error.in_file(&*kptfile.display_path)))?;
-        contents.insert(kptfile.path.clone(), Some(text));
+        contents.insert(kptfile.path.clone(), Some(text.into()));
         let verb = if is_new { "Added" } else { "Updated" };
         console.status(&format!("{verb} \"{}\" as {} in the Kptfile.", self.name, self.role));
         Ok(())

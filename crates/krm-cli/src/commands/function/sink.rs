@@ -100,7 +100,7 @@ pub(super) fn run(args: &Args, global: &Global, console: &mut Console) -> Comman
     let mut plan = Plan::default();
     for change in done.changes {
         let original = session.loaded.original_at(&change.path);
-        plan.set(original, change.into_text()).map_err(Failure::input)?;
+        plan.set(original, change.new).map_err(Failure::input)?;
     }
     session.finish(plan, console)
 }
@@ -149,7 +149,7 @@ fn create(dir: &str, given: &[Item], args: &Args, console: &mut Console) -> Comm
     let mut plan = Plan::default();
     for change in done.changes {
         let original = plan::file_in(dir, change.path.as_str(), None)?;
-        plan.set(original, change.into_text()).map_err(Failure::input)?;
+        plan.set(original, change.new).map_err(Failure::input)?;
     }
     let lock = plan::lock_directory(dir, &args.preview, console)?;
     plan::apply_or_preview(&plan, &args.preview, &lock, console)

@@ -4,10 +4,11 @@ use krm_yaml::{Edit, EditError, File, NodeRef, Span};
 
 use super::{FileAssembly, ResourceAction};
 use crate::compare::equal_in_yaml_1_2;
+use crate::files::FileText;
 use crate::files::FilesKind;
 use crate::files::arrangement::ResourcePosition;
 use crate::functions::resource_list::{Item, replace_element, revise_element};
-use crate::merge::{FileChange, TextChange};
+use crate::merge::FileChange;
 use crate::model::resource::resources;
 use crate::print::source_text;
 use crate::{Diagnostic, PackageFile, PackagePath};
@@ -31,15 +32,15 @@ impl<'a> FileAssembly<'a, '_> {
             Some(text) => Some(text),
             None => {
                 self.positions = positions(old);
-                self.text(&path).map_err(in_file)?
+                self.text(&path).map_err(in_file)?.map(FileText::from)
             }
         };
         let was = old.and_then(|file| file.file()).map(File::text);
-        if was == new.as_deref() {
-            return Ok(None);
-        }
-        let new = new.map(TextChange::whole);
-        Ok(Some(FileChange { path, old, new }))
+        let is_unchanged = match (&new, was) {
+            (Some(new), Some(was)) => *new == *was,
+            (new, was) => new.is_none() && was.is_none(),
+        };
+        Ok((!is_unchanged).then_some(FileChange { path, old, new }))
     }
 
     fn text(&self, path: &PackagePath) -> Result<Option<String>, Diagnostic> {

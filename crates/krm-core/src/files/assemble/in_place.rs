@@ -6,16 +6,17 @@
 //! the start of a file, reads the same nodes, and is again at the end of a document after it. The exception is `---#`, which is a document
 //! marker only in files that are not YAML 1.2 but that Kubernetes accepts. Builds with debug assertions compare the result with a parse.
 
-use krm_yaml::{File, NodeKind, Span};
+use krm_yaml::{File, NodeKind, SharedText, Span};
 
 use super::contents::Changed;
 use super::{FileAssembly, ResourceAction};
+use crate::files::FileText;
 use crate::functions::resource_list::Item;
 use crate::model::resource::resources;
 
 impl FileAssembly<'_, '_> {
-    /// The new text of the file, if all changes are replacements of whole documents by others that fit there.
-    pub(super) fn in_place(&mut self) -> Option<String> {
+    /// The new text of the file, if all changes are replacements of whole documents by others that fit there. It shares the texts of the items.
+    pub(super) fn in_place(&mut self) -> Option<FileText> {
         let file = self.old?.file()?;
         let replaced = self.replacements(file)?;
         if let [(_, _, span)] = replaced[..]
@@ -28,23 +29,18 @@ impl FileAssembly<'_, '_> {
         if !replaced.iter().all(fits) {
             return None;
         }
-        let length = |(_, after, span): &(&Item, &Item, Span)| {
-            after.text().len().saturating_sub(span.len() as usize)
-        };
-        let mut out =
-            String::with_capacity(source.len() + replaced.iter().map(length).sum::<usize>());
-        let mut at = 0;
-        for (_, after, span) in &replaced {
-            out.push_str(&source[at..span.start as usize]);
-            out.push_str(after.text());
-            at = span.end as usize;
-        }
-        out.push_str(&source[at..]);
-        if out.contains("---#") {
+        // Items are whole lines, so the new text has `---#` only if one of these has it.
+        let has_marker = |text: &str| text.contains("---#");
+        if has_marker(source) || replaced.iter().any(|(_, after, _)| has_marker(after.text())) {
             return None;
         }
-        debug_assert!(self.is_expected(&out), "{out}");
-        Some(out)
+        let part = |(_, after, span): &(&Item, &Item, Span)| -> (Span, SharedText) {
+            (*span, after.file().shared_text().clone())
+        };
+        let new =
+            FileText::replacing(file.shared_text().clone(), replaced.iter().map(part).collect());
+        debug_assert!(self.is_expected(&new.text()), "{new:?}");
+        Some(new)
     }
 
     /// The items that change, before and after, with their spans in the file. None if anything else changes.
@@ -67,9 +63,9 @@ impl FileAssembly<'_, '_> {
     }
 
     /// The text of an item that is the whole of its file, markers included.
-    fn take_whole(&mut self) -> Option<String> {
+    fn take_whole(&mut self) -> Option<FileText> {
         match self.actions.take_only()? {
-            ResourceAction::Keep { after, .. } => Some(after.into_text()),
+            ResourceAction::Keep { after, .. } => Some(after.file().shared_text().clone().into()),
             ResourceAction::Remove => None,
         }
     }

@@ -101,17 +101,24 @@ pub fn assemble_with<'a>(
     }
     let known = KnownItems::of(before);
     let (after, warnings) = as_written(&known, after)?;
-    let files = package.files().iter().map(|_| None).collect();
+    let files = package.files().iter().map(|_| Mutex::new(None)).collect();
     let mut assembly = Assembly { package, known, files, new_files: BTreeMap::new(), last: 0 };
     let deleted = assembly.assign(before, after)?;
     if deletions == Deletions::Some {
         check_deletions(&deleted, before)?;
     }
-    let touched: Vec<Mutex<Option<(PackagePath, FileAssembly<'a, '_>)>>> =
-        assembly.touched().into_iter().map(|it| Mutex::new(Some(it))).collect();
-    let results = for_each(touched.len(), &|at| {
-        let file = touched[at].lock().unwrap_or_else(PoisonError::into_inner).take();
-        file.map_or(Ok(None), |(path, file)| file.finish(path))
+    let (known, files) = (package.files(), assembly.files);
+    let (new_paths, new_files): (Vec<PackagePath>, Vec<_>) =
+        assembly.new_files.into_iter().map(|(path, file)| (path, Mutex::new(Some(file)))).unzip();
+    let results = for_each(known.len() + new_files.len(), &|at| {
+        let (file, path) = match at.checked_sub(known.len()) {
+            None => (&files[at], &known[at].path),
+            Some(at) => (&new_files[at], &new_paths[at]),
+        };
+        // Taken, so that its items are dropped when it is finished.
+        let file = file.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let touched = file.filter(|file| file.is_touched);
+        touched.map_or(Ok(None), |file| file.finish(path.clone()))
     });
     let (mut changes, mut errors) = (Vec::new(), Vec::new());
     for result in results {
@@ -119,6 +126,9 @@ pub fn assemble_with<'a>(
             Ok(change) => changes.extend(change),
             Err(error) => errors.push(error),
         }
+    }
+    if !new_paths.is_empty() {
+        changes.sort_by(|one, other| one.path.cmp(&other.path));
     }
     if errors.is_empty() { Ok(AssembledFiles { changes, deleted, warnings }) } else { Err(errors) }
 }
@@ -188,8 +198,8 @@ struct Assembly<'a, 'b> {
     package: &'a Package,
     /// The items of the package. They have the path and index that they have in the package.
     known: KnownItems<'b>,
-    /// The files of the package, as far as they have items.
-    files: Vec<Option<FileAssembly<'a, 'b>>>,
+    /// The files of the package, as far as they have items. They are finished in parallel.
+    files: Vec<Mutex<Option<FileAssembly<'a, 'b>>>>,
     /// Files that the package does not have.
     new_files: BTreeMap<PackagePath, FileAssembly<'a, 'b>>,
     /// The index of the last file of the package that was looked up: the next item is mostly in the same or the next one.
@@ -205,21 +215,13 @@ impl<'a, 'b> Assembly<'a, 'b> {
         let Some(at) = found else { return self.new_files.entry(path.clone()).or_default() };
         self.last = at;
         let new = || FileAssembly { old: Some(&files[at]), ..FileAssembly::default() };
-        self.files[at].get_or_insert_with(new)
+        self.files[at].get_mut().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(new)
     }
 
     fn all_files(&mut self) -> impl Iterator<Item = &mut FileAssembly<'a, 'b>> {
-        self.files.iter_mut().flatten().chain(self.new_files.values_mut())
-    }
-
-    /// The files that may change, in the order of their paths.
-    fn touched(self) -> Vec<(PackagePath, FileAssembly<'a, 'b>)> {
-        let old = self.package.files().iter().zip(self.files);
-        let old = old.filter_map(|(file, assembly)| Some((file.path.clone(), assembly?)));
-        let mut all: Vec<_> =
-            old.chain(self.new_files).filter(|(_, file)| file.is_touched).collect();
-        all.sort_by(|(one, _), (other, _)| one.cmp(other));
-        all
+        let files = self.files.iter_mut();
+        let files = files.map(|file| file.get_mut().unwrap_or_else(PoisonError::into_inner));
+        files.flatten().chain(self.new_files.values_mut())
     }
 
     /// Assigns every item to its file, and returns the resources that are deleted.

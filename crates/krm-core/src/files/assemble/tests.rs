@@ -276,7 +276,7 @@ fn unselected_resources_are_untouched() {
     let before =
         Items::from_package(&package, |placed| placed.resource.kind() == "B").unwrap().items;
     let done = assemble(&package, &before, &[], Deletions::Any).unwrap();
-    assert_eq!(done.changes[0].new, Some(crate::merge::TextChange::whole(A.to_owned())));
+    assert_eq!(done.changes[0].new, Some(A.to_owned().into()));
     assert_eq!(
         done.deleted,
         [DeletedResource {

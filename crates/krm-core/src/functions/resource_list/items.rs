@@ -1,6 +1,6 @@
 //! The resources of a package as items, and the documents that are skipped because they are not resources.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use krm_yaml::{File, NodeRef};
 
@@ -45,61 +45,50 @@ impl Items {
         if !errors.is_empty() {
             return Err(errors);
         }
-        let mut taken = Self::default();
-        let (mut origin, mut errors) = (0, Vec::new());
-        for file in package.files() {
-            let added = taken.add(file, &mut origin, &select);
-            errors.extend(added.err().map(|error| error.in_file(&*file.display_path)));
-        }
-        if errors.is_empty() { Ok(taken) } else { Err(errors) }
+        Self::of_files(package.files().iter().map(|file| FileItems::of(file, &select)), 0)
     }
 
     /// Takes all resources, and releases the node tables of the package ([`Package::release_tables`]). Those of a file are released as soon
     /// as its items have their own, so that a large package never has two tables of every document.
-    pub fn take_from(package: &mut Package) -> Result<Self, Vec<Diagnostic>> {
+    ///
+    /// `for_each` computes the items of each of this many files, in order, and may do so in parallel.
+    pub fn take_from(
+        package: &mut Package,
+        for_each: impl FnOnce(usize, &(dyn Fn(usize) -> FileItems + Sync)) -> Vec<FileItems>,
+    ) -> Result<Self, Vec<Diagnostic>> {
         let errors = package.errors();
         if !errors.is_empty() {
             return Err(errors);
         }
-        let mut taken = Self::default();
-        let (mut origin, mut errors) = (0, Vec::new());
-        for file in package.files_mut() {
-            let added = taken.add(file, &mut origin, &|_| true);
-            errors.extend(added.err().map(|error| error.in_file(&*file.display_path)));
+        let files: Vec<Mutex<&mut PackageFile>> =
+            package.files_mut().iter_mut().map(Mutex::new).collect();
+        let taken = for_each(files.len(), &|at| {
+            let mut file = files[at].lock().unwrap_or_else(PoisonError::into_inner);
+            let items = FileItems::of(&file, &|_| true);
             file.release_tables();
-        }
-        if errors.is_empty() { Ok(taken) } else { Err(errors) }
+            items
+        });
+        let count = taken.iter().map(|file| file.items.len()).sum();
+        Self::of_files(taken.into_iter(), count)
     }
 
-    fn add(
-        &mut self,
-        file: &PackageFile,
-        origin: &mut usize,
-        select: &impl Fn(PackageResource<'_>) -> bool,
-    ) -> Result<(), Diagnostic> {
-        let Ok(content) = &file.content else { return Ok(()) };
-        let mut index = 0;
-        let mut lines = LinesAbove::default();
-        for document in content.documents() {
-            let found = resources(document);
-            if found.is_empty() {
-                self.skipped.extend(skipped_document(document.root(), file));
-                continue;
-            }
-            let all = found.into_iter().enumerate().map(|(at, resource)| {
-                (*origin + at, PackageResource { file, index: index + at, resource })
-            });
-            let all: Vec<(usize, PackageResource<'_>)> = all.collect();
-            (*origin, index) = (*origin + all.len(), index + all.len());
-            let all: Vec<_> = all.into_iter().filter(|(_, resource)| select(*resource)).collect();
-            let taken = items(content, &all, &mut lines)?;
-            for ((origin, resource), mut item) in all.iter().zip(taken) {
-                item.path = Some(file.path.clone());
-                (item.index, item.origin) = (Some(resource.index), Some(*origin));
-                self.items.push(item);
-            }
+    /// The items of files, of which there are about `count`.
+    fn of_files(
+        files: impl Iterator<Item = FileItems>,
+        count: usize,
+    ) -> Result<Self, Vec<Diagnostic>> {
+        let mut taken = Self { items: Vec::with_capacity(count), skipped: Vec::new() };
+        let (mut before, mut errors) = (0, Vec::new());
+        for file in files {
+            taken.items.extend(file.items.into_iter().map(|mut item| {
+                item.origin = item.index.map(|index| before + index);
+                item
+            }));
+            before += file.resources;
+            taken.skipped.extend(file.skipped);
+            errors.extend(file.error);
         }
-        Ok(())
+        if errors.is_empty() { Ok(taken) } else { Err(errors) }
     }
 
     /// A diagnostic about the documents that were skipped: an error if `is_strict`, and a warning otherwise.
@@ -120,6 +109,55 @@ impl Items {
                 .hint("add `apiVersion` and `kind`, or list the files in .krmignore"),
             false => Diagnostic::warning(kind),
         })
+    }
+}
+
+/// The items of one file, which do not have their origin yet.
+#[derive(Debug, Default)]
+pub struct FileItems {
+    items: Vec<Item>,
+    /// The number of resources in the file, selected or not.
+    resources: usize,
+    skipped: Vec<String>,
+    error: Option<Diagnostic>,
+}
+
+impl FileItems {
+    fn of(file: &PackageFile, select: &impl Fn(PackageResource<'_>) -> bool) -> Self {
+        let mut taken = Self::default();
+        let added = taken.add(file, select);
+        taken.error = added.err().map(|error| error.in_file(&*file.display_path));
+        taken
+    }
+
+    fn add(
+        &mut self,
+        file: &PackageFile,
+        select: &impl Fn(PackageResource<'_>) -> bool,
+    ) -> Result<(), Diagnostic> {
+        let Ok(content) = &file.content else { return Ok(()) };
+        self.items.reserve_exact(content.documents().len());
+        let mut lines = LinesAbove::default();
+        for document in content.documents() {
+            let found = resources(document);
+            if found.is_empty() {
+                self.skipped.extend(skipped_document(document.root(), file));
+                continue;
+            }
+            let first = self.resources;
+            self.resources += found.len();
+            let all = found.into_iter().enumerate();
+            let all =
+                all.map(|(at, resource)| PackageResource { file, index: first + at, resource });
+            let all: Vec<PackageResource<'_>> = all.filter(|resource| select(*resource)).collect();
+            let taken = items(content, &all, &mut lines)?;
+            for (resource, mut item) in all.iter().zip(taken) {
+                item.path = Some(file.path.clone());
+                item.index = Some(resource.index);
+                self.items.push(item);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -174,18 +212,17 @@ fn count(bytes: &[u8], byte: u8) -> u32 {
 /// The resources of one document as items. One that is a whole document shares the text of its file.
 fn items(
     content: &Arc<File>,
-    resource: &[(usize, PackageResource<'_>)],
+    resource: &[PackageResource<'_>],
     lines: &mut LinesAbove,
 ) -> Result<Vec<Item>, Diagnostic> {
-    let is_whole = |(_, resource): &(usize, PackageResource<'_>)| resource.resource.item.is_none();
+    let is_whole = |resource: &PackageResource<'_>| resource.resource.item.is_none();
     if content.documents().len() == 1
         && resource.iter().all(is_whole)
         && let Ok(item) = Item::from_file(Arc::clone(content))
     {
         return Ok(vec![item; resource.len()]);
     }
-    let nodes: Vec<NodeRef<'_>> =
-        resource.iter().map(|(_, resource)| resource.resource.node).collect();
+    let nodes: Vec<NodeRef<'_>> = resource.iter().map(|resource| resource.resource.node).collect();
     if let [root] = nodes[..]
         && root.parent().is_none()
     {
@@ -227,7 +264,10 @@ mod tests {
         let two = format!("{pod}---\na: 1\n---\napiVersion: v1\nkind: Job\n");
         let mut package = package(&[("a.yaml", pod), ("b.yaml", &two)]);
         let same = Items::from_package(&package, |_| true).unwrap();
-        let taken = Items::take_from(&mut package).unwrap();
+        let taken = Items::take_from(&mut package, |count, work| {
+            (0..count).rev().map(work).rev().collect()
+        })
+        .unwrap();
         let of = |items: &Items| -> Vec<_> {
             let all = items.items.iter();
             all.map(|it| (it.text().to_owned(), it.path.clone(), it.index, it.origin)).collect()

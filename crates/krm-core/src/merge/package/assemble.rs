@@ -6,14 +6,13 @@ use krm_yaml::{File, NodeRef};
 
 use super::file_merge::has_null;
 use super::insert_position::Neighbours;
-use super::text_change::TextChange;
 use super::unit::{MergeUnit, UnitVersion, count_units};
 use super::{FileChange, FileMerge, FileMergeResult, PackageMerge, PackageMergeResult};
 use crate::files::Placement;
 use crate::files::arrangement::{Addition, Arrangement, InsertPosition, ResourcePosition};
 use crate::merge::node::{Merger, NewDocument};
 use crate::print::source_text::lines;
-use crate::{Diagnostic, PackageFile, PackagePath};
+use crate::{Diagnostic, FileText, PackageFile, PackagePath};
 
 /// The new state of a file while it is assembled.
 #[derive(Default)]
@@ -22,7 +21,7 @@ struct NewFile<'a, 's> {
     /// The current text; `None` for a new file and for one that is removed.
     text: Option<&'s str>,
     /// The text with the edits of its merge, before resources are added and removed.
-    edited: Option<&'s TextChange>,
+    edited: Option<&'s FileText>,
     arrangement: Arrangement<'s>,
     /// The result that edited it, from which the text is moved instead of copied.
     result: Option<usize>,
@@ -33,7 +32,8 @@ struct NewFile<'a, 's> {
 impl NewFile<'_, '_> {
     /// The text before resources are added and removed.
     fn text(&self) -> Option<String> {
-        let edited = |old: &str| self.edited.map_or_else(|| old.to_owned(), |new| new.apply(old));
+        let edited =
+            |old: &str| self.edited.map_or_else(|| old.to_owned(), |it| it.text().into_owned());
         self.text.map(edited)
     }
 
@@ -124,8 +124,7 @@ impl<'a> PackageMerge<'a, '_> {
         pruned: &[Option<File>],
     ) -> Result<Vec<(FileChange<'a>, Option<usize>)>, Vec<Diagnostic>> {
         // Only files out of which something is moved are parsed again.
-        let parsed: Vec<Option<File>> =
-            self.file_merges.iter().zip(results).map(parse_edited).collect();
+        let parsed: Vec<Option<File>> = results.iter().map(parse_edited).collect();
         let mut files = NewFiles::new();
         for (at, (result, parsed)) in results.iter().zip(&parsed).enumerate() {
             self.remove_and_move(at, result, parsed.as_ref(), &mut files);
@@ -256,9 +255,9 @@ impl<'a> PackageMerge<'a, '_> {
 }
 
 /// The edited file, where something is moved out of it.
-fn parse_edited((merge, result): (&FileMerge<'_>, &FileMergeResult)) -> Option<File> {
+fn parse_edited(result: &FileMergeResult) -> Option<File> {
     let text = result.text.as_ref().filter(|_| !result.moved.is_empty())?;
-    File::parse(text.apply(merge.file.file()?.text())).ok()
+    File::parse(text.text().into_owned()).ok()
 }
 
 fn node_at(file: &File, spot: ResourcePosition) -> Option<NodeRef<'_>> {
@@ -295,10 +294,13 @@ fn finish<'a>(path: PackagePath, new_file: &NewFile<'a, '_>) -> Result<Finished<
             new_file.arrangement.apply(&file, path.is_json()).map_err(refused)?
         }
     };
-    let was = new_file.old.and_then(PackageFile::file).map(File::text);
-    if was == new.as_deref() && result.is_none() {
+    let was = new_file.old.and_then(PackageFile::file).map(File::shared_text);
+    if was.map(|it| &**it) == new.as_deref() && result.is_none() {
         return Ok(None);
     }
-    let new = new.map(|new| TextChange::between(was.unwrap_or_default(), &new));
+    let new = new.map(|new| match was {
+        Some(was) => FileText::between(was, &new),
+        None => new.into(),
+    });
     Ok(Some((FileChange { path, old: new_file.old, new }, result)))
 }

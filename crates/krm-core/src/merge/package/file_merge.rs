@@ -7,14 +7,13 @@ use krm_yaml::{Edit, File, NodeRef};
 
 use super::PackageMerge;
 use super::moves;
-use super::text_change::TextChange;
 use super::unit::{MergeUnit, UnitVersion};
 use crate::files::arrangement::ResourcePosition;
 use crate::merge::node::{
     Conflict, FooterChange, MergeAction, Merger, Nulls, delete_unnamed, write_footers,
 };
 use crate::model::resource::is_null;
-use crate::{Diagnostic, PackageFile, PackagePath};
+use crate::{Diagnostic, FileText, PackageFile, PackagePath};
 
 /// A file of the destination, with the units that are merged into it.
 #[derive(Debug)]
@@ -27,7 +26,7 @@ pub struct FileMerge<'a> {
 #[derive(Debug, Default)]
 pub struct FileMergeResult {
     /// The edited text; `None` where nothing is edited.
-    pub(super) text: Option<TextChange>,
+    pub(super) text: Option<FileText>,
     /// Resources and documents that are removed.
     pub(super) removed: Vec<ResourcePosition>,
     /// Resources and documents that are moved to another file.
@@ -87,7 +86,7 @@ impl<'a> PackageMerge<'a, '_> {
             };
             merged = Cow::Owned(write_footers(text, &footers));
             result.text =
-                (*merged != *file.text()).then(|| TextChange::between(file.text(), &merged));
+                (*merged != *file.text()).then(|| FileText::between(file.shared_text(), &merged));
         }
         if self.is_three_way && !is_json {
             let units = merge.units.iter();

@@ -12,17 +12,15 @@ mod other_files;
 mod pairing;
 mod partial;
 mod repeated;
-mod text_change;
 mod unit;
 
 use crate::merge::node::{Conflict, MergeOptions};
-use crate::{Diagnostic, Package, PackageFile, PackagePath};
+use crate::{Diagnostic, FileText, Package, PackageFile, PackagePath};
 
 pub use file_merge::{FileMerge, FileMergeResult};
 pub use other_files::{OtherFileMerge, merge_other_file};
 pub(in crate::merge) use pairing::UnitPairing;
 pub use repeated::split_repeated_resources;
-pub use text_change::TextChange;
 pub(in crate::merge) use unit::{MergeUnit, UnitVersion};
 
 /// The change of a file of the destination.
@@ -33,14 +31,13 @@ pub struct FileChange<'a> {
     /// The file as it is; `None` where it is added.
     pub old: Option<&'a PackageFile>,
     /// The new text; `None` where the file is removed.
-    pub new: Option<TextChange>,
+    pub new: Option<FileText>,
 }
 
 impl FileChange<'_> {
     /// The whole new text; `None` where the file is removed.
     pub fn into_text(self) -> Option<String> {
-        let old = self.old.and_then(PackageFile::file).map(krm_yaml::File::text);
-        self.new.map(|new| new.into_text(old.unwrap_or_default()))
+        self.new.map(FileText::into_text)
     }
 }
 

@@ -216,6 +216,11 @@ impl IndexSession {
         if !self.writes || pipeline.is_stopped || has_warnings || inputs.has_symlinks {
             return;
         }
+        let mut excluded: HashSet<&str> =
+            changed.iter().filter_map(|it| owner(&self.roots, it.as_str())).collect();
+        if self.roots.iter().all(|root| excluded.contains(&**root)) {
+            return;
+        }
         let directories = loaded.directories.iter().map(|it| it.to_input());
         let files = inputs.files.iter().chain(&inputs.ignore_files).cloned();
         let mut owned: BTreeMap<Option<&str>, Vec<Input>> = BTreeMap::new();
@@ -244,8 +249,6 @@ impl IndexSession {
         if is_new {
             index.loose_resources = counts.get(&None).map_or(0, |it| it.resources);
         }
-        let mut excluded: HashSet<&str> =
-            changed.iter().filter_map(|it| owner(&self.roots, it.as_str())).collect();
         for run in &pipeline.runs {
             let Some(owner) = owner(&self.roots, &run.record.package) else { return };
             match pure_inputs(run) {

@@ -7,7 +7,7 @@ use krm_core::functions::PackageTree;
 use krm_core::functions::kptfile;
 use krm_core::functions::resource_list::Item;
 use krm_core::functions::results::FunctionRecord;
-use krm_core::{Diagnostic, Package, PackagePath, Severity};
+use krm_core::{Diagnostic, FileText, Package, PackagePath, Severity};
 use krm_run::{Environment, Permissions, PipelineRun, Renderer, RuntimeFactory};
 use krm_yaml::File;
 
@@ -40,7 +40,7 @@ pub(super) fn run(
         index.set_loaded(&session.loaded);
     }
     let skipped = index.as_ref().map(|it| it.skipped()).unwrap_or_default();
-    let renderer = renderer(args)?;
+    let renderer = renderer(args, console)?;
     let fixes = match args.results.fix {
         true => fixes(args, &renderer, &session.loaded.package, console)?,
         false => FileContents::new(),
@@ -131,7 +131,7 @@ impl Rendering {
     }
 }
 
-fn renderer(args: &Args) -> Result<Renderer, Failure> {
+fn renderer(args: &Args, console: &mut Console) -> Result<Renderer, Failure> {
     let permissions = Permissions {
         allow_exec: args.allow_exec,
         allow_network: args.allow_network,
@@ -158,6 +158,7 @@ fn renderer(args: &Args) -> Result<Renderer, Failure> {
         version: args.version.version(),
         fail_on: args.results.fail_on_severity(),
         interrupt: crate::interrupt::on_signals(),
+        records_changes: args.explain || console.recorder().records_changes(),
         directory: std::fs::canonicalize(&args.dir)?,
     })
 }
@@ -185,7 +186,7 @@ fn fixes(
     let rendering = render(renderer, tree, items);
     let fixes = args.results.choices.apply(package, &rendering.pipeline.report());
     fix::report(&fixes, args.preview.is_on(), console);
-    Ok(fixes.texts.into_iter().map(|(path, text)| (path, Some(text))).collect())
+    Ok(fixes.texts.into_iter().map(|(path, text)| (path, Some(text.into()))).collect())
 }
 
 /// The new contents of files. After a failure the output is only used if the package asks for that.
@@ -217,10 +218,11 @@ fn contents(
 
 /// The files whose contents change.
 fn changed<'a>(package: &Package, contents: &'a FileContents) -> BTreeSet<&'a PackagePath> {
-    let is_same = |path: &PackagePath, new: Option<&str>| {
-        package.file(path).and_then(|it| it.file()).map(File::text) == new
+    let is_same = |path: &PackagePath, new: Option<&FileText>| {
+        let old = package.file(path).and_then(|it| it.file());
+        old.is_some() == new.is_some() && old.zip(new).is_none_or(|(old, new)| *new == *old.text())
     };
-    let changed = contents.iter().filter(|(path, new)| !is_same(path, new.as_deref()));
+    let changed = contents.iter().filter(|(path, new)| !is_same(path, new.as_ref()));
     changed.map(|(path, _)| path).collect()
 }
 
@@ -235,7 +237,7 @@ fn add_status(
     let Some(kptfile) = kptfile else { return Ok(()) };
     let text = match contents.get(&kptfile.path) {
         Some(None) => return Ok(()),
-        Some(Some(text)) => text.clone(),
+        Some(Some(text)) => text.text().into_owned(),
         None => kptfile.file().map_or("", File::text).to_owned(),
     };
     let file = kptfile.with_text(text).map_err(|it| Failure::Diagnostics(Exit::Input, it))?;
@@ -248,6 +250,6 @@ fn add_status(
         .collect();
     let text = kptfile::write_status(file, &steps, error.map(Diagnostic::message))
         .map_err(|error| Failure::input(error.in_file(&*kptfile.display_path)))?;
-    contents.insert(kptfile.path.clone(), Some(text));
+    contents.insert(kptfile.path.clone(), Some(text.into()));
     Ok(())
 }

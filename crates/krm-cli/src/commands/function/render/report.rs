@@ -59,7 +59,7 @@ fn line(run: &FunctionRun) -> String {
     }
     let mut line = format!("\"{name}\" ({how}) on {}", selected(run));
     if run.role == Some(Role::Mutator) && !run.is_failed() {
-        line += &format!(", {} changed", number(run.changes.len()));
+        line += &format!(", {} changed", number(run.changed));
     }
     line + &image(run)
 }

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use krm_core::functions::kptfile::upstream::{Upstream, UpstreamLock, write_upstream};
 use krm_core::merge::{
-    Conflict, MergeOptions, PackageMerge, PackageMergeOptions, TextChange, merge_other_file,
+    Conflict, MergeOptions, PackageMerge, PackageMergeOptions, merge_other_file,
 };
-use krm_core::{Diagnostic, OriginalFile, PackagePath, Plan};
+use krm_core::{Diagnostic, FileText, OriginalFile, PackagePath, Plan};
 use krm_yaml::File;
 
 use super::super::versions::{KPTFILE, LocalVersion, Version};
@@ -50,13 +50,13 @@ pub(super) fn merge(
     let failed = |errors| Failure::Diagnostics(Exit::Input, errors);
     let merge = PackageMerge::three_way(packages, package_options).map_err(failed)?;
     let merged = package_merge::run(&merge, global)?;
-    let changes: Vec<(PackagePath, Option<TextChange>)> =
+    let changes: Vec<(PackagePath, Option<FileText>)> =
         merged.changes.into_iter().map(|change| (change.path, change.new)).collect();
     let (conflicts, warnings) = (merged.conflicts, merged.warnings);
     let (kptfile, changes): (Vec<_>, Vec<_>) =
         changes.into_iter().partition(|(path, _)| path.as_str() == KPTFILE);
     let kptfile_plan = plan_kptfile(kptfile.into_iter().next(), local, new)?;
-    let mut plan = package_merge::plan(changes, &mut local.loaded, global)?;
+    let mut plan = package_merge::plan(changes, &mut local.loaded)?;
     plan.set(kptfile_plan.0, Some(kptfile_plan.1)).map_err(Failure::input)?;
     let mut merged = Merged { plan, conflicts, warnings };
     merge_others([base, upstream], local, options, &mut merged)?;
@@ -79,7 +79,7 @@ pub(super) fn schema_options<'a>(
 
 /// The new text of the Kptfile: merged, and with the new upstream and lock.
 fn plan_kptfile(
-    change: Option<(PackagePath, Option<TextChange>)>,
+    change: Option<(PackagePath, Option<FileText>)>,
     local: &LocalVersion,
     new: &NewUpstream<'_>,
 ) -> Result<(OriginalFile, String), Failure> {
@@ -87,7 +87,7 @@ fn plan_kptfile(
     let original = local.loaded.original_at(&path);
     let old = original.text().unwrap_or_default();
     let text = match change {
-        Some((_, Some(change))) => change.apply(old),
+        Some((_, Some(change))) => change.into_text(),
         // A package keeps its Kptfile, whatever upstream does.
         Some((_, None)) | None => old.to_owned(),
     };
