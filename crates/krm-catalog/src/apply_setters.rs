@@ -170,3 +170,57 @@ impl Applied {
         self.results.extend(other.results);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sets the tag in more resources than one thread takes, of which the one at `at` has this field.
+    fn set(count: usize, at: usize, field: &str) -> (Vec<String>, Result<Vec<String>, String>) {
+        let pod = |number: usize| {
+            let field = if number == at { field } else { "app:1 # kpt-set: ${name}:${tag}" };
+            let text =
+                format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: p{number}\nx: {field}\n");
+            Resource::parse(text).unwrap()
+        };
+        let config = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\ndata: {tag: '2'}\n";
+        let mut list = ResourceList {
+            items: (0..count).map(pod).collect(),
+            function_config: Some(Resource::parse(config).unwrap()),
+            ..ResourceList::default()
+        };
+        let result = apply(&mut list, Version::new(0, 2, 0));
+        let messages = list.results.into_iter().map(|it| it.message).collect();
+        let texts = list.items.iter().map(|it| it.get_text("x").unwrap().unwrap()).collect();
+        (texts, result.map(|()| messages).map_err(|error| error.to_string()))
+    }
+
+    #[test]
+    fn resources_that_do_not_depend_on_each_other_are_all_set() {
+        for count in [3, 200] {
+            let (texts, messages) = set(count, 1, "web:1 # kpt-set: ${name}:${tag}");
+            assert_eq!((texts.len(), &*texts[0], &*texts[1]), (count, "app:2", "web:2"));
+            let messages = messages.unwrap();
+            assert_eq!((messages.len(), &*messages[1]), (count, "set field value to \"web:2\""));
+        }
+    }
+
+    #[test]
+    fn value_of_another_field_is_found_among_many_resources() {
+        // `a-b-1` can be split in two ways, and no other field says in which.
+        let ambiguous = "a-b-1 # kpt-set: ${left}-${right}-${tag}";
+        for count in [3, 200] {
+            let (texts, messages) = set(count, 2, ambiguous);
+            assert_eq!((&*texts[0], &*texts[2]), ("app:2", "a-b-2"));
+            // A warning says how the field was split.
+            assert_eq!(messages.unwrap().len(), count + 1);
+        }
+    }
+
+    #[test]
+    fn failure_among_many_resources_is_reported_alone() {
+        let invalid = "app # kpt-set: ${name}:${tag}";
+        let (few, many) = (set(3, 2, invalid).1, set(200, 2, invalid).1);
+        assert!(few.is_err() && few == many, "{few:?}, {many:?}");
+    }
+}

@@ -13,7 +13,7 @@ use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "render";
 
-const RESOURCES: usize = 1_000;
+pub(super) const RESOURCES: usize = 1_000;
 const PACKAGES: usize = 100;
 
 /// kpt, and the functions that it runs; if one is missing, kpt is left out.
@@ -107,6 +107,17 @@ fn prepare(packages: &[PathBuf], run: usize, program: impl Fn(&str) -> String) -
 pub(super) fn write_packages(directory: &Path) -> TaskResult {
     let (packages, _) = Packages::Many.write(directory)?;
     prepare(&packages, 1, |name| format!("image: {name}"))
+}
+
+/// Writes a package that is rendered, with other values in its pipeline, which change every resource. Returns the bytes of all files.
+pub(super) fn write_rendered(krm: &Path, directory: &Path) -> TaskResult<u64> {
+    let (packages, files) = Packages::One.write(directory)?;
+    let image = |name: &str| format!("image: {name}");
+    prepare(&packages, 0, image)?;
+    shell::run(Command::new(krm).args(["fn", "render", ".", "-q"]).current_dir(directory))?;
+    prepare(&packages, 1, image)?;
+    let lengths = files.iter().map(|file| Ok(fs::metadata(file)?.len()));
+    lengths.sum()
 }
 
 /// Writes packages of one Deployment with two functions each, side by side in one package. Returns the bytes of all resources.

@@ -12,7 +12,7 @@ use crate::{TaskResult, shell};
 
 pub(super) const NAME: &str = "transform";
 
-/// The functions that change resources one by one are at most this many times as slow as `cfg count`.
+/// The functions that change resources one by one, and a pipeline of three, are at most this many times as slow as `cfg count`.
 const MAX_TIME: f64 = 3.0;
 /// No function takes more memory than this many times its input.
 const MAX_MEMORY: f64 = 4.0;
@@ -79,7 +79,7 @@ pub(super) fn run(options: &Options, tools: &Tools, corpora: &mut Corpora) -> Ta
         let runs = if size > MAX_REPEATED && !options.full { 1 } else { options.runs };
         measure_all(krm, corpus, size, runs, &mut table)?;
     }
-    measure_packages(krm, options, &mut table)?;
+    measure_renders(krm, options, &mut table)?;
     print!("{}", table.render());
     Ok(())
 }
@@ -114,8 +114,8 @@ fn measure_all(
 fn row(work: &Work, size: usize, bytes: u64, sample: Sample, count: Sample) -> Vec<String> {
     let memory = sample.peak_bytes as f64 / bytes as f64;
     let is_slow = work.has_time_limit && sample.seconds > MAX_TIME * count.seconds;
-    // What krm needs for itself dominates the memory of small packages.
-    let is_large = memory > MAX_MEMORY && size >= 10_000;
+    // What krm needs for itself is a large part of the memory of smaller packages.
+    let is_large = memory > MAX_MEMORY && size >= 100_000;
     vec![
         work.name.to_owned(),
         size.to_string(),
@@ -128,26 +128,40 @@ fn row(work: &Work, size: usize, bytes: u64, sample: Sample, count: Sample) -> V
     ]
 }
 
-/// Sibling packages, which render in parallel.
-fn measure_packages(krm: &Path, options: &Options, table: &mut Table) -> TaskResult {
+/// Renders of one package with three functions, and of sibling packages, which run in parallel.
+fn measure_renders(krm: &Path, options: &Options, table: &mut Table) -> TaskResult {
+    let directory = shell::target().join("bench/pipeline");
+    let bytes = render::write_rendered(krm, &directory)?;
+    let pipeline = eval("render", RENDER);
+    measure_render(krm, options.runs, (&pipeline, &directory, render::RESOURCES, bytes), table)?;
     let directory = shell::target().join("bench/siblings");
     let count = if options.full { 10 * PACKAGES } else { PACKAGES };
     let bytes = render::write_siblings(&directory, count)?;
+    let siblings = work("render siblings", RENDER, 1);
+    measure_render(krm, options.runs, (&siblings, &directory, count, bytes), table)
+}
+
+const RENDER: &[&str] = &["fn", "render", ".", "-q", "--check"];
+
+fn measure_render(
+    krm: &Path,
+    runs: usize,
+    (work, directory, count, bytes): (&Work, &Path, usize, u64),
+    table: &mut Table,
+) -> TaskResult {
     let command = |arguments: &[&str]| {
         let mut command = Command::new(krm);
-        command.args(arguments).current_dir(&directory);
+        command.args(arguments).current_dir(directory);
         command
     };
     let (mut counts, mut renders) = (Vec::new(), Vec::new());
-    for _ in 0..options.runs {
-        counts.push(measure::quietly(&mut command(&["cfg", "count", "."]))?);
-        let render = &mut command(&["fn", "render", ".", "-q", "--check"]);
-        renders.push(measure::exiting_with(render, 1)?);
+    for _ in 0..runs {
+        counts.push(measure::quietly(&mut command(WORK[0].arguments))?);
+        renders.push(measure::exiting_with(&mut command(work.arguments), work.exit_code)?);
     }
     let [counted, rendered] =
         [counts, renders].map(|list| measure::median(&list).expect("at least one run"));
-    let render = work("render siblings", &[], 1);
-    table.row(row(&render, count, bytes, rendered, counted));
+    table.row(row(work, count, bytes, rendered, counted));
     Ok(())
 }
 
@@ -159,7 +173,7 @@ mod tests {
     fn limits_are_reported() {
         let sample = |seconds, peak_bytes| Sample { seconds, peak_bytes };
         let (labels, count) = (&WORK[2], sample(1.0, 1));
-        let limits = |sample| row(labels, 10_000, 100, sample, count)[7].clone();
+        let limits = |sample| row(labels, 100_000, 100, sample, count)[7].clone();
         assert_eq!(limits(sample(2.9, 399)), "");
         assert_eq!(limits(sample(3.1, 399)), "exceeded");
         assert_eq!(limits(sample(2.9, 401)), "exceeded");

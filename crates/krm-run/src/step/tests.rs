@@ -275,3 +275,22 @@ fn errors_of_built_in_functions_name_files_from_the_root() {
     step.package = "app".to_owned();
     assert_eq!(run(&step).errors[0].file.as_deref(), Some("app/a.yaml"));
 }
+
+#[test]
+fn first_empty_name_of_many_resources_is_the_error() {
+    let step = built_in(|list| {
+        for at in [150, 70, 190] {
+            list.items[at].set("metadata.name", "")?;
+        }
+        Ok(())
+    });
+    let item = |number: usize| {
+        let text = format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: p{number}\n");
+        Item { origin: Some(number), ..Item::parse(text).unwrap() }
+    };
+    let mut items: Vec<Item> = (0..200).map(item).collect();
+    let run = step.run(&mut items, &Interrupt::new());
+    let errors: Vec<&str> = run.errors.iter().map(Diagnostic::message).collect();
+    assert_eq!(errors.len(), 1);
+    assert!(errors[0].contains("`Pod p70`"), "{errors:?}");
+}
