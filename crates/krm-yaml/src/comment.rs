@@ -130,7 +130,7 @@ impl<'a> Finder<'a, '_> {
     fn gap(&mut self, gap: Span, before: Option<NodeRef<'a>>, after: Option<NodeRef<'a>>) {
         // Most gaps are the colon and the blanks between a key and its value.
         let bytes = self.text.as_bytes().get(gap.start as usize..gap.end as usize);
-        let has_comment = bytes.is_some_and(|bytes| bytes.iter().any(|byte| *byte == b'#'));
+        let has_comment = bytes.is_some_and(|bytes| bytes.contains(&b'#'));
         if !has_comment || !(self.is_wanted)(gap.of(self.text)) {
             return;
         }
