@@ -286,7 +286,9 @@ fn first_empty_name_of_many_resources_is_the_error() {
     });
     let item = |number: usize| {
         let text = format!("apiVersion: v1\nkind: Pod\nmetadata:\n  name: p{number}\n");
-        Item { origin: Some(number), ..Item::parse(text).unwrap() }
+        let mut item = Item::parse(text).unwrap();
+        item.origin = Some(number);
+        item
     };
     let mut items: Vec<Item> = (0..200).map(item).collect();
     let run = step.run(&mut items, &Interrupt::new());
