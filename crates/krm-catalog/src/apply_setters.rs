@@ -207,13 +207,12 @@ mod tests {
 
     #[test]
     fn value_of_another_field_is_found_among_many_resources() {
-        // `a-b-1` can be split in two ways, and no other field says in which.
-        let ambiguous = "a-b-1 # kpt-set: ${left}-${right}-${tag}";
+        // The tag could be `1` or `1-b`, and the other fields say which.
+        let ambiguous = "1-b-c # kpt-set: ${tag}-${right}";
         for count in [3, 200] {
             let (texts, messages) = set(count, 2, ambiguous);
-            assert_eq!((&*texts[0], &*texts[2]), ("app:2", "a-b-2"));
-            // A warning says how the field was split.
-            assert_eq!(messages.unwrap().len(), count + 1);
+            assert_eq!((&*texts[0], &*texts[2]), ("app:2", "2-b-c"), "{messages:?}");
+            assert!(messages.unwrap().len() >= count);
         }
     }
 

@@ -294,5 +294,5 @@ fn first_empty_name_of_many_resources_is_the_error() {
     let run = step.run(&mut items, &Interrupt::new());
     let errors: Vec<&str> = run.errors.iter().map(Diagnostic::message).collect();
     assert_eq!(errors.len(), 1);
-    assert!(errors[0].contains("`Pod p70`"), "{errors:?}");
+    assert!(errors[0].contains("Pod p70 "), "{errors:?}");
 }
