@@ -54,6 +54,9 @@ pub(super) fn recover_directory(
         false => back(&journal.steps, &directory, unreachable).map(|()| Vec::new()),
     };
     let left = left.map_err(failed)?;
+    if journal.is_committed {
+        step::remove_emptied_directories(&journal.steps, &OpenDirectories::below(&directory));
+    }
     journal::end(&directory).map_err(failed)?;
     let outcome = match journal.is_committed {
         true => FileKind::RunCompleted,

@@ -306,6 +306,24 @@ fn committed_run_is_completed_wherever_it_was_killed() {
 }
 
 #[test]
+fn directory_that_a_killed_run_leaves_empty_is_removed() {
+    for made in 0..=2 {
+        let directory = TestDirectory::new();
+        fs::create_dir(directory.path("s")).unwrap();
+        fs::write(directory.path("s/c.yaml"), "c: 1\n").unwrap();
+        let plan = directory.plan(&[
+            ("a.yaml", Some("a: 1\n"), Some("a: 2\n")),
+            ("s/c.yaml", Some("c: 1\n"), None),
+        ]);
+        apply::interrupted(&plan, &directory.lock(), |units| {
+            apply::make(&mut units[0], made);
+        });
+        drop(directory.lock());
+        assert_eq!(directory.all(), "a.yaml a: 2, b.yaml b: 1", "after {made} steps");
+    }
+}
+
+#[test]
 fn writers_in_parent_and_child_directories_complete_a_killed_run() {
     let directory = TestDirectory::new();
     let inside = directory.root.join("inside");
