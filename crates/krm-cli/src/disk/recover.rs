@@ -54,6 +54,8 @@ pub(super) fn recover_directory(
         false => back(&journal.steps, &directory, unreachable).map(|()| Vec::new()),
     };
     let left = left.map_err(failed)?;
+    // The last thing that a run does, so most killed runs have not done it. Not part of `forward`, which also reverts a run that failed: a
+    // directory that was empty before must stay then.
     if journal.is_committed {
         step::remove_emptied_directories(&journal.steps, &OpenDirectories::below(&directory));
     }
